@@ -1,16 +1,13 @@
 package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
-import dozo.people.Users;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -18,10 +15,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -29,14 +24,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A certificate is checked without Dozo, and there is none for what is not verified. */
 class CertificateIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Path CHECKER = Path.of("..", "docs", "check_certificate.py");
-    private static final String PASSWORD = "a password for tests";
     private static final String PATIENT = "Yamada-Hanako";
 
     /** Names that text formats tend to lose. */
@@ -55,8 +47,6 @@ class CertificateIT {
     private static LoopbackSite site;
 
     /** What the checker returned and printed. */
-    private record Checked(int code, String text) {}
-
     /** A certificate's two files. */
     private record Papers(Path certificate, Path list) {}
 
@@ -67,7 +57,7 @@ class CertificateIT {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address());
         service.post("/api/v1/projects", "{\"code\": \"P1\", \"title\": \"%s\"}".formatted(PATIENT));
-        service.bean(Users.class).create("auditor", PASSWORD, Set.of(Role.AUDITOR), "test");
+        service.createUser("auditor", Role.AUDITOR);
         Path names = source("NAMES");
         Path below = Files.createDirectories(FilePath.of(NOT_UTF8).under(names).resolve("empty"));
         for (byte[] name : NAMES) {
@@ -103,9 +93,9 @@ class CertificateIT {
         Path bag = folder.resolve("dr/P1/NAMES/data");
 
         for (Path copy : List.of(source("NAMES"), bag)) {
-            Checked checked = check(key(), papers, copy);
-            assertThat(checked.code()).as(checked.text()).isZero();
-            assertThat(checked.text())
+            Ended checked = check(key(), papers, copy);
+            assertThat(checked.code()).as(checked.out()).isZero();
+            assertThat(checked.out())
                     .contains(
                             "as certified",
                             "project: P1\nexperiment: NAMES\nmanifest: 1\n",
@@ -123,17 +113,17 @@ class CertificateIT {
     void whatDiffersIsNamed() throws Exception {
         Papers papers = papers("NAMES");
         Path copy = folder.resolve("copy");
-        execute("cp", "-a", source("NAMES").toString(), copy.toString());
+        Ended.printed("cp", "-a", source("NAMES").toString(), copy.toString());
         Files.writeString(copy.resolve("a-c"), "beside IT");
         Files.delete(copy.resolve("nothing"));
         Files.delete(copy.resolve("link"));
         Files.createSymbolicLink(copy.resolve("link"), Path.of("elsewhere"));
         Files.writeString(copy.resolve("more"), "");
 
-        Checked checked = check(key(), papers, copy);
+        Ended checked = check(key(), papers, copy);
 
         assertThat(checked.code()).isEqualTo(1);
-        assertThat(checked.text().lines().filter(line -> line.contains(": certified ")))
+        assertThat(checked.out().lines().filter(line -> line.contains(": certified ")))
                 .satisfiesExactly(
                         line -> assertThat(line).startsWith("a-c: certified (b'f', 9, "),
                         line -> assertThat(line).startsWith("link: certified (b'l', 0, "),
@@ -141,7 +131,7 @@ class CertificateIT {
                         line -> assertThat(line)
                                 .startsWith("nothing: certified ")
                                 .endsWith(" found None"));
-        assertThat(checked.text()).contains("NOT AS CERTIFIED: 4 entries differ");
+        assertThat(checked.out()).contains("NOT AS CERTIFIED: 4 entries differ");
     }
 
     @Test
@@ -152,24 +142,25 @@ class CertificateIT {
         Path forged = folder.resolve("forged");
 
         Files.writeString(forged, certificate.replace("site: dr\n", "site: ds\n"));
-        assertThat(check(key(), new Papers(forged, papers.list()), null).text()).contains("signature is wrong");
+        assertThat(check(key(), new Papers(forged, papers.list()), null).out()).contains("signature is wrong");
         Files.writeString(forged, certificate + "\n");
-        assertThat(check(key(), new Papers(forged, papers.list()), null).text()).contains("not a certificate");
+        assertThat(check(key(), new Papers(forged, papers.list()), null).out()).contains("not a certificate");
         Files.writeString(forged, list.replace("f 9 ", "f 8 "));
-        assertThat(check(key(), new Papers(papers.certificate(), forged), null).text())
+        assertThat(check(key(), new Papers(papers.certificate(), forged), null).out())
                 .contains("list was changed");
         Files.writeString(forged, list.substring(0, list.length() - 1));
-        assertThat(check(key(), new Papers(papers.certificate(), forged), null).text())
+        assertThat(check(key(), new Papers(papers.certificate(), forged), null).out())
                 .contains("list was changed");
-        execute(
+        Ended.printed(
                 "openssl",
                 "genpkey",
                 "-algorithm",
                 "ed25519",
                 "-out",
                 folder.resolve("other").toString());
-        execute("openssl", "pkey", "-in", folder.resolve("other").toString(), "-pubout", "-out", forged.toString());
-        assertThat(check(forged.toString(), papers, null).text()).contains("has another key");
+        Ended.printed(
+                "openssl", "pkey", "-in", folder.resolve("other").toString(), "-pubout", "-out", forged.toString());
+        assertThat(check(forged.toString(), papers, null).out()).contains("has another key");
         assertThat(check("0".repeat(64), papers, null).code()).isEqualTo(1);
         assertThat(check(folder.resolve("never").toString(), papers, null).code())
                 .isEqualTo(2);
@@ -183,7 +174,7 @@ class CertificateIT {
         Papers papers = papers("ERASED");
         Path bag = folder.resolve("dr/P1/ERASED");
         assertThat(bag).exists();
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
                                      approved_at, not_before)
                 select project_id, code, experiment_id, registered_at, 'wish', 'lab', now(), 'admin', now(), now()
@@ -193,20 +184,18 @@ class CertificateIT {
         back();
 
         assertThat(bag).doesNotExist();
-        Checked checked = check(key(), papers, null);
-        assertThat(checked.code()).as(checked.text()).isZero();
-        assertThat(service.get("/api/v1/ledger/verification").at("/verdict").asString())
-                .isEqualTo("INTACT");
+        Ended checked = check(key(), papers, null);
+        assertThat(checked.code()).as(checked.out()).isZero();
+        service.get("/api/v1/ledger/verification").has("/verdict", "INTACT");
         assertThat(service.get("/api/v1/ledger?subject=P1/ERASED").text())
                 .contains("certificate.issued", "erasure.begun", "erasure.removed", "erasure.completed");
-        Ended gone = order("ERASED");
-        assertThat(gone.code()).isEqualTo(Exit.REFUSED);
+        order("ERASED").ends(Exit.REFUSED);
     }
 
     @Test
     void anEarlierManifestHasItsOwnCertificate() throws Exception {
         Path first = folder.resolve("first");
-        execute("cp", "-a", source("CHANGES").toString(), first.toString());
+        Ended.printed("cp", "-a", source("CHANGES").toString(), first.toString());
         Files.writeString(source("CHANGES").resolve("file"), "changed");
         Files.delete(source("CHANGES").resolve("gone"));
         back();
@@ -216,14 +205,13 @@ class CertificateIT {
                 .isZero();
         Papers latest = papers("CHANGES");
         assertThat(check(key(), latest, source("CHANGES")).code()).isZero();
-        assertThat(check(key(), latest, bag).text()).contains("gone: certified None");
+        assertThat(check(key(), latest, bag).out()).contains("gone: certified None");
         assertThat(checked(key(), latest.certificate().toString(), latest.list().toString(), bag.toString(), "--more")
                         .code())
                 .as("the site keeps what the source deleted")
                 .isZero();
-        Ended never = order("CHANGES", "--manifest", "9");
-        assertThat(never.code()).isEqualTo(Exit.REFUSED);
-        assertThat(never.err()).contains("P1/CHANGES has no such manifest");
+        assertThat(order("CHANGES", "--manifest", "9").ends(Exit.REFUSED).err())
+                .contains("P1/CHANGES has no such manifest");
     }
 
     @Test
@@ -250,7 +238,7 @@ class CertificateIT {
         assertThat(order("NEVER").err()).contains("\"P1/NEVER\" does not exist");
         assertThat(order("NAMES", "--site", "never").err()).contains("site \"never\" does not exist");
         assertThat(order("NAMES", "--site", "never").code()).isEqualTo(Exit.REFUSED);
-        assertThat(service.bean(Ledger.class).after(before, 10)).isEmpty();
+        assertThat(service.ledgerAfter(before)).isEmpty();
     }
 
     @Test
@@ -278,7 +266,7 @@ class CertificateIT {
     void theLedgerSaysWhoGotWhichCertificateAndThePapersNameNobody() throws Exception {
         long before = service.bean(Ledger.class).last();
         Papers papers = papers("NAMES");
-        List<LedgerEntry> rows = service.bean(Ledger.class).after(before, 10);
+        List<LedgerEntry> rows = service.ledgerAfter(before);
 
         assertThat(rows)
                 .filteredOn(row -> row.action().equals("certificate.issued"))
@@ -288,7 +276,8 @@ class CertificateIT {
                     assertThat(row.subject()).isEqualTo("P1/NAMES#1");
                     assertThat(row.detail())
                             .contains("\"site\": \"dr\"", fingerprint(), value("root", papers))
-                            .contains(output("sha256sum", papers.certificate().toString())
+                            .contains(Ended.printed(
+                                            "sha256sum", papers.certificate().toString())
                                     .substring(0, 64));
                 });
         long head = Long.parseLong(value("ledger", papers).split(" ")[0]);
@@ -310,8 +299,8 @@ class CertificateIT {
 
         assertThat(fingerprint()).isNotEqualTo(oldKey);
         assertThat(check(oldKey, old, null).code()).isZero();
-        assertThat(check(oldKey, fresh, null).text()).contains("has another key: " + fingerprint());
-        assertThat(service.bean(Ledger.class).after(0, 10_000))
+        assertThat(check(oldKey, fresh, null).out()).contains("has another key: " + fingerprint());
+        assertThat(service.ledger())
                 .filteredOn(row -> row.action().equals("key.introduced"))
                 .extracting(LedgerEntry::subject)
                 .containsSubsequence(oldKey, fingerprint())
@@ -320,16 +309,15 @@ class CertificateIT {
 
     @Test
     void anAuditorGetsItFromThePage() throws Exception {
-        var browser = service.browser("auditor", PASSWORD);
+        var browser = service.browser("auditor");
         String address = "/experiments/P1/NAMES/certificate";
-        assertThat(service.look(browser, "/experiments/P1/NAMES/manifests/1", "en")
-                        .body())
+        assertThat(service.page(browser, "/experiments/P1/NAMES/manifests/1"))
                 .contains("href=\"" + address + "?manifest=1\"");
-        assertThat(service.look(browser, address, "en").body()).contains(fingerprint(), "BEGIN PUBLIC KEY");
+        assertThat(service.page(browser, address)).contains(fingerprint(), "BEGIN PUBLIC KEY");
 
         HttpResponse<byte[]> archive =
                 service.submit(browser, address, "manifest=1&site=dr", BodyHandlers.ofByteArray());
-        HttpResponse<String> refused = service.submit(browser, address, "manifest=9&site=dr");
+        Answer refused = service.submit(browser, address, "manifest=9&site=dr");
 
         assertThat(archive.headers().firstValue("Content-Disposition"))
                 .hasValue("attachment; filename=\"P1.NAMES.manifest-1.dr.certificate.zip\"");
@@ -340,7 +328,7 @@ class CertificateIT {
                 unpacked.resolve("P1.NAMES.manifest-1.dr.certificate.txt"),
                 unpacked.resolve("P1.NAMES.manifest-1.dr.list.txt"));
         assertThat(check(key(), papers, source("NAMES")).code()).isZero();
-        assertThat(refused.body()).contains("P1/NAMES has no such manifest", "Download the certificate");
+        assertThat(refused.text()).contains("P1/NAMES has no such manifest", "Download the certificate");
     }
 
     @Test
@@ -348,16 +336,15 @@ class CertificateIT {
         Path into = Files.createDirectory(folder.resolve("kept"));
         Path kept = Files.writeString(into.resolve("P1.NAMES.manifest-1.dr.certificate.txt"), "an earlier one");
 
-        Ended refused = Ended.at(service, "certificate", "P1/NAMES", into.toString());
-
-        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
-        assertThat(refused.err()).contains("exists already; nothing is overwritten");
+        assertThat(Ended.dozo(service, "certificate P1/NAMES", into)
+                        .ends(Exit.REFUSED)
+                        .err())
+                .contains("exists already; nothing is overwritten");
         assertThat(kept).hasContent("an earlier one");
         try (Stream<Path> files = Files.list(into)) {
             assertThat(files).containsExactly(kept);
         }
-        assertThat(Ended.at(service, "certificate", "P1/NAMES", into + "/never").code())
-                .isEqualTo(Exit.USAGE);
+        Ended.dozo(service, "certificate P1/NAMES", into + "/never").ends(Exit.USAGE);
     }
 
     private static List<String> unpack(byte[] archive, Path into) throws IOException {
@@ -384,7 +371,7 @@ class CertificateIT {
                 service,
                 Stream.concat(Stream.of("certificate", "P1/" + code, into.toString()), Stream.of(options))
                         .toArray(String[]::new));
-        assertThat(ended.code()).as(ended.err()).isZero();
+        ended.ends(0);
         List<Path> files = ended.out().lines().map(Path::of).toList();
         assertThat(files).hasSize(2).allMatch(file -> file.startsWith(into));
         return new Papers(files.getLast(), files.getFirst());
@@ -402,15 +389,15 @@ class CertificateIT {
     private static String key() throws IOException {
         return Files.writeString(
                         folder.resolve("key.pem"),
-                        Ended.at(service, "certificate-key").out())
+                        Ended.dozo(service, "certificate-key").out())
                 .toString();
     }
 
     private static String fingerprint() {
-        return service.get("/api/v1/certificate-key").at("/fingerprint").asString();
+        return service.get("/api/v1/certificate-key").string("/fingerprint");
     }
 
-    private static Checked check(String key, Papers papers, Path copy) throws Exception {
+    private static Ended check(String key, Papers papers, Path copy) throws Exception {
         return checked(Stream.concat(
                         Stream.of(
                                 key,
@@ -420,24 +407,12 @@ class CertificateIT {
                 .toArray(String[]::new));
     }
 
-    private static Checked checked(String... arguments) throws Exception {
+    private static Ended checked(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("python3", "-B", CHECKER.toString()));
         command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(text).doesNotContain("Traceback");
-        return new Checked(process.waitFor(), text);
-    }
-
-    private static void execute(String... command) throws Exception {
-        assertThat(output(command)).isEmpty();
-    }
-
-    private static String output(String... command) throws Exception {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(text).isZero();
-        return text;
+        Ended ended = Ended.of(new ProcessBuilder(command));
+        assertThat(ended.out()).doesNotContain("Traceback");
+        return ended;
     }
 
     private static Path source(String code) throws IOException {
@@ -445,11 +420,11 @@ class CertificateIT {
     }
 
     private static void register(String code) throws IOException {
-        Answer answer = service.post(
-                "/api/v1/experiments",
-                "{\"project\": \"P1\", \"code\": \"%s\", \"title\": \"%s\", \"source\": \"%s\"}"
-                        .formatted(code, PATIENT, source(code)));
-        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"P1\", \"code\": \"%s\", \"title\": \"%s\", \"source\": \"%s\"}"
+                                .formatted(code, PATIENT, source(code)))
+                .expect(201);
     }
 
     private static void back() {
@@ -457,14 +432,10 @@ class CertificateIT {
     }
 
     private static void back(String body) {
-        String run = service.post("/api/v1/runs", body).at("/id").asString();
-        await().atMost(LIMIT)
-                .until(
-                        () -> service.get("/api/v1/runs/" + run).at("/state").asString(),
-                        state -> !state.equals("RUNNING"));
+        service.awaitEnd(service.post("/api/v1/runs", body).number("/id"));
     }
 
     private static void jdbc(String sql) {
-        assertThat(service.bean(JdbcClient.class).sql(sql).update()).isPositive();
+        assertThat(service.jdbc().sql(sql).update()).isPositive();
     }
 }

@@ -7,13 +7,12 @@ import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Hierarchy;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +35,6 @@ class CommandLineTest {
         // An origin that is down is tried several times, with growing waits.
         service = RunningService.shared(Map.of("dozo.collect.first-wait", "1ms"));
         site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
-        System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
     }
 
     @AfterEach
@@ -54,110 +52,88 @@ class CommandLineTest {
 
         assertThat(dozo("coverage")).isEqualTo(new Ended(1, "No experiment is registered yet.\n", ""));
         assertThat(dozo("status")).isEqualTo(new Ended(0, "No run yet.\n", ""));
-        assertThat(dozo("project", "add", "P1", "--title", "Vision").code()).isZero();
-        assertThat(dozo("project", "list").out())
-                .contains("CODE")
-                .contains("P1")
-                .contains("Vision");
-        assertThat(dozo(
-                                "register",
-                                "--project",
-                                "P1",
-                                "--code",
-                                "S1",
-                                "--modality",
-                                "MR",
-                                "--acquired",
-                                "2020-02-29",
-                                source.getParent().toString())
+        dozo("project add P1 --title Vision").ends(0);
+        assertThat(dozo("project list").out()).contains("CODE").contains("P1").contains("Vision");
+        assertThat(dozo("register --project P1 --code S1 --modality MR --acquired 2020-02-29", source.getParent())
                         .out())
                 .startsWith("registered P1/S1");
-        assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
+        dozo("coverage").ends(Exit.NOT_SAFE);
         Ended added = dozo(
-                "site",
-                "add",
-                "dr",
+                "site add dr",
                 at.user() + "@" + at.host() + ":" + at.root(),
                 "--port",
-                String.valueOf(at.port()),
+                at.port(),
                 "--identity",
-                at.identity().toString(),
+                at.identity(),
                 "--host-key",
                 at.hostKey().strip());
         assertThat(added).extracting(Ended::code, Ended::err).containsExactly(0, "");
-        assertThat(dozo("site", "show", "dr").out()).contains("not checked yet");
-        Ended checked = dozo("site", "check", "dr");
-        assertThat(checked.out())
+        assertThat(dozo("site show dr").out()).contains("not checked yet");
+        assertThat(dozo("site check dr").out())
                 .contains("site dr can be used")
                 .contains("digests")
                 .containsPattern("\n  way in   (archives into tar, and )?SFTP\n");
-        Ended shown = dozo("site", "show", "dr");
-        assertThat(shown.code()).isZero();
-        assertThat(shown.out())
+        assertThat(dozo("site show dr").ends(0).out())
                 .contains("digests")
                 .containsPattern("\n  way in   (archives into tar, and )?SFTP\n")
                 .containsPattern("reads +(cold, by \\w+|warm)\n")
                 .contains("last seen");
 
-        Ended planned = dozo("plan", "--lanes", "2", "--rate", "600Mbit");
+        Ended planned = dozo("plan --lanes 2 --rate 600Mbit");
         assertThat(planned)
                 .extracting(Ended::code, Ended::err)
                 .as("nothing was looked at yet, so nothing is known to be unsafe")
                 .containsExactly(0, "");
         assertThat(planned.out()).startsWith("not safe yet at dr; the cost of sending is not measured there yet");
 
-        Ended ran = dozo("run", "--wait");
+        Ended ran = dozo("run --wait");
 
         assertThat(ran.out()).contains("is complete: 100%").contains("findings: 0");
-        assertThat(ran.code()).isZero();
+        ran.ends(0);
         assertThat(dozo("coverage").out()).contains("P1/S1").contains("The experiment is safe: 1 files, 5 B.");
-        assertThat(dozo("coverage").code()).isZero();
-        assertThat(dozo("coverage", "--json").out()).contains("\"bytesSafe\" : 5");
-        assertThat(dozo("status").code()).isZero();
-        assertThat(dozo("prove", "P1/S1", "sub/a.txt").out())
+        dozo("coverage").ends(0);
+        assertThat(dozo("coverage --json").out()).contains("\"bytesSafe\" : 5");
+        dozo("status").ends(0);
+        assertThat(dozo("prove P1/S1 sub/a.txt").out())
                 .startsWith("P1/S1: sub/a.txt\n  file, 5 B, modified 20")
                 .contains("sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
                 .contains("computed at the site 20")
                 .contains("    sent by SFTP");
-        assertThat(dozo("prove", "P1/S1", "sub/a.txt").code()).isZero();
-        assertThat(dozo("prove", "P1/S1", "sub/never").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("prove", "S1", "sub/a.txt").code()).isEqualTo(Exit.USAGE);
+        dozo("prove P1/S1 sub/a.txt").ends(0);
+        dozo("prove P1/S1 sub/never").ends(Exit.REFUSED);
+        dozo("prove S1 sub/a.txt").ends(Exit.USAGE);
         assertThat(folder.resolve("dr/P1/S1/data/sub/a.txt")).hasContent("hello");
     }
 
     @Test
     void coverageIsShownByAnythingAndAsOfAnyDay() throws Exception {
-        Path source = Files.createDirectories(folder.resolve("source"));
-        Files.writeString(source.resolve("a.txt"), "hello");
-        service.register("dr", site.address());
-        dozo("project", "add", "P1");
-        dozo("register", "--project", "P1", "--code", "S1", "--scanner", "T7", source.toString());
-        assertThat(dozo("coverage", "--oldest", "5").out()).contains("P1/S1").contains("not read yet");
-        assertThat(dozo("run", "--wait").code()).isZero();
+        registered("a.txt", "--scanner", "T7");
+        assertThat(dozo("coverage --oldest 5").out()).contains("P1/S1").contains("not read yet");
+        dozo("run --wait").ends(0);
 
-        assertThat(dozo("coverage", "--by", "scanner")).isEqualTo(new Ended(0, """
+        assertThat(dozo("coverage --by scanner")).isEqualTo(new Ended(0, """
                         SCANNER   SAFE  EXPERIMENTS  OF  UNSEEN  FILES  OF  SIZE   OF  OLDEST UNPROTECTED
                         T7       100 %            1   1       0      1   1   5 B  5 B  -
                         ---------------------------------------------------------------------------------
                         sum      100 %            1   1       0      1   1   5 B  5 B  -
                         """, ""));
-        assertThat(dozo("coverage", "--by", "modality").out()).contains("unknown   100 %");
-        assertThat(dozo("coverage", "--by", "modality", "--csv").out()).isEqualTo("""
+        assertThat(dozo("coverage --by modality").out()).contains("unknown   100 %");
+        assertThat(dozo("coverage --by modality --csv").out()).isEqualTo("""
                         modality,experiments,experiments_safe,experiments_unseen,files,files_safe,bytes,bytes_safe,oldest_unprotected
                         ,1,1,0,1,1,5,5,
                         """);
-        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).contains("what was safe earlier is unknown");
-        assertThat(dozo("coverage", "--as-of", "2020-01-01").code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(dozo("coverage", "--as-of", "2999-01-01").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("coverage --as-of 2020-01-01").out()).contains("what was safe earlier is unknown");
+        dozo("coverage --as-of 2020-01-01").ends(Exit.NOT_SAFE);
+        dozo("coverage --as-of 2999-01-01").ends(Exit.REFUSED);
         String always = "2020-01-01.." + java.time.LocalDate.now(java.time.ZoneId.systemDefault());
-        assertThat(dozo("coverage", "--changes", always, "--csv").out()).isEqualTo("""
+        assertThat(dozo("coverage --changes", always, "--csv").out()).isEqualTo("""
                         project,manifests,new,changed,gone,files_proven,bytes_proven,became_safe,findings
                         P1,1,1,0,0,1,5,1,0
                         """);
-        assertThat(dozo("coverage", "--waits", always).out()).contains("MEDIAN").contains("P1 ");
-        assertThat(dozo("coverage", "--changes", "2020-01-01").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("coverage", "--oldest", "5").code()).isZero();
-        assertThat(dozo("coverage", "--by", "weather").err()).contains("expected one of");
+        assertThat(dozo("coverage --waits", always).out()).contains("MEDIAN").contains("P1 ");
+        dozo("coverage --changes 2020-01-01").ends(Exit.USAGE);
+        dozo("coverage --oldest 5").ends(0);
+        assertThat(dozo("coverage --by weather").err()).contains("expected one of");
     }
 
     @Test
@@ -171,68 +147,45 @@ class CommandLineTest {
         Files.writeString(rawNames ? raw : source.resolve("plain"), "raw name");
         Files.createSymbolicLink(source.resolve("link"), Path.of("sub/../nowhere"));
         service.register("dr", site.address());
-        dozo("project", "add", "P1");
-        dozo("register", "--project", "P1", "--code", "S1", source.toString());
-        assertThat(dozo("restore", "P1/S1", folder.resolve("r0").toString()).err())
-                .contains("has no manifest yet");
-        assertThat(dozo("run", "--wait").code()).isZero();
+        dozo("project add P1");
+        dozo("register --project P1 --code S1", source);
+        assertThat(dozo("restore P1/S1", folder.resolve("r0")).err()).contains("has no manifest yet");
+        dozo("run --wait").ends(0);
         Files.writeString(source.resolve("sub/a.txt"), "second");
-        assertThat(dozo("run", "--wait").code()).isZero();
+        dozo("run --wait").ends(0);
 
-        Ended first =
-                dozo("restore", "P1/S1", "--manifest", "1", folder.resolve("r1").toString());
+        Ended first = dozo("restore P1/S1 --manifest 1", folder.resolve("r1"));
         assertThat(first.out()).as(first.err()).contains("4 entries, 13 B: all verified here, from 127.0.0.1");
-        assertThat(first.code()).isZero();
+        first.ends(0);
         assertThat(folder.resolve("r1/sub/a.txt")).hasContent("first");
         assertThat(folder.resolve("r1/link")).isSymbolicLink();
         if (rawNames) {
             assertThat(dozo.file.FilePath.ROOT.resolve(shiftJis).under(folder.resolve("r1")))
                     .hasContent("raw name");
         }
-        Ended latest = dozo("restore", "--json", "P1/S1", folder.resolve("r2").toString());
-        assertThat(latest.out()).contains("\"complete\" : true");
+        assertThat(dozo("restore --json P1/S1", folder.resolve("r2")).out()).contains("\"complete\" : true");
         assertThat(folder.resolve("r2/sub/a.txt")).hasContent("second");
-        assertThat(dozo(
-                                "restore",
-                                "P1/S1",
-                                "--as-of",
-                                "2020-01-01",
-                                folder.resolve("r3").toString())
+        assertThat(dozo("restore P1/S1 --as-of 2020-01-01", folder.resolve("r3"))
                         .err())
                 .contains("had no manifest yet at 2020-01-01");
-        assertThat(dozo(
-                                "restore",
-                                "P1/S1",
-                                "--manifest",
-                                "9",
-                                folder.resolve("r3").toString())
-                        .code())
-                .isEqualTo(Exit.REFUSED);
-        assertThat(dozo("restore", "P1/S1", folder.resolve("no/where").toString())
-                        .err())
+        dozo("restore P1/S1 --manifest 9", folder.resolve("r3")).ends(Exit.REFUSED);
+        assertThat(dozo("restore P1/S1", folder.resolve("no/where")).err())
                 .endsWith("dozo: cannot create folder %s: its parent folder does not exist\n"
                         .formatted(folder.resolve("no/where")));
-        assertThat(dozo("restore", "P1/S1", folder.resolve("r1").toString()).err())
-                .contains("is not empty");
+        assertThat(dozo("restore P1/S1", folder.resolve("r1")).err()).contains("is not empty");
         for (String name : List.of("S1", "P1/", "/S1", "P1/S1/x")) {
-            Ended unnamed = dozo("restore", name, folder.resolve("r3").toString());
+            Ended unnamed = dozo("restore", name, folder.resolve("r3"));
             assertThat(unnamed.code()).as(name).isEqualTo(Exit.USAGE);
             assertThat(unnamed.err()).contains("\"%s\": expected PROJECT/EXPERIMENT".formatted(name));
         }
-        assertThat(dozo(
-                                "restore",
-                                "P1/S1",
-                                "--site",
-                                "never",
-                                folder.resolve("r3").toString())
-                        .code())
-                .isEqualTo(Exit.REFUSED);
+        dozo("restore P1/S1 --site never", folder.resolve("r3")).ends(Exit.REFUSED);
         assertThat(folder.resolve("r3")).doesNotExist();
 
         Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "secret");
-        Ended damaged = dozo("restore", "P1/S1", folder.resolve("r4").toString());
-        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(damaged.err()).contains("MISMATCHED  sub/a.txt");
+        assertThat(dozo("restore P1/S1", folder.resolve("r4"))
+                        .ends(Exit.NOT_SAFE)
+                        .err())
+                .contains("MISMATCHED  sub/a.txt");
         assertThat(folder.resolve("r4/sub")).isEmptyDirectory();
     }
 
@@ -245,87 +198,76 @@ class CommandLineTest {
                         .waitFor())
                 .isZero();
         service.register("dr", site.address());
-        assertThat(dozo("project", "add", "P1").code()).isZero();
-        assertThat(dozo("register", "--project", "P1", "--code", "S1", source.toString())
-                        .code())
-                .isZero();
+        dozo("project add P1").ends(0);
+        dozo("register --project P1 --code S1", source).ends(0);
 
-        Ended ran = dozo("run", "--wait");
-
-        assertThat(ran.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(ran.out()).contains("SPECIAL").contains("P1/S1: pipe");
-        assertThat(dozo("status", "1").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("run --wait").ends(Exit.NOT_SAFE).out())
+                .contains("SPECIAL")
+                .contains("P1/S1: pipe");
+        dozo("status 1").ends(Exit.NOT_SAFE);
     }
 
     @Test
     void theLedgerIsListedAndVerifiedAndATamperedOneIsBroken() throws Exception {
-        Ended fresh = dozo("ledger", "verify");
-        assertThat(fresh.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(fresh.out()).startsWith("Nothing is broken, but").contains("none registered");
+        assertThat(dozo("ledger verify").ends(Exit.NOT_SAFE).out())
+                .startsWith("Nothing is broken, but")
+                .contains("none registered");
         service.register("dr", site.address());
-        assertThat(dozo("ledger", "verify").out()).contains("dr: 0 anchors, none confirms a row yet");
-        dozo("project", "add", "P1", "--title", "Vision");
+        assertThat(dozo("ledger verify").out()).contains("dr: 0 anchors, none confirms a row yet");
+        dozo("project add P1 --title Vision");
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");
-        dozo("register", "--project", "P1", "--code", "S1", source.toString());
-        assertThat(dozo("run", "--wait").code()).isZero();
+        dozo("register --project P1 --code S1", source);
+        dozo("run --wait").ends(0);
 
-        Ended intact = dozo("ledger", "verify");
+        Ended intact = dozo("ledger verify");
 
-        assertThat(intact.code()).as(intact.out()).isZero();
+        intact.ends(0);
         assertThat(intact.out())
                 .startsWith("The ledger is intact: every row is as it was written.\n  rows     ")
                 .contains("  head     row ")
                 .contains("dr: 1 anchor, the last one confirms rows up to ");
-        assertThat(dozo("ledger", "list", "--action", "project.created").out())
+        assertThat(dozo("ledger list --action project.created").out())
                 .startsWith("3  20")
                 .contains("  admin  project.created  P1\n");
-        assertThat(dozo("ledger", "list", "--subject", "nix")).isEqualTo(new Ended(0, "", ""));
-        assertThat(dozo("ledger", "list", "--from", "yesterday").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("ledger", "list", "--json").out().lines())
+        assertThat(dozo("ledger list --subject nix")).isEqualTo(new Ended(0, "", ""));
+        dozo("ledger list --from yesterday").ends(Exit.REFUSED);
+        assertThat(dozo("ledger list --json").out().lines())
                 .allSatisfy(line -> assertThat(line).startsWith("{\"seq\":"));
 
         site.close();
-        Ended incomplete = dozo("ledger", "verify");
-        assertThat(incomplete.code()).isEqualTo(Exit.UNAVAILABLE);
-        assertThat(incomplete.out()).contains("dr: not compared with the site: ");
+        assertThat(dozo("ledger verify").ends(Exit.UNAVAILABLE).out()).contains("dr: not compared with the site: ");
 
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("alter table ledger disable trigger ledger_is_append_only").update();
         jdbc.sql("update ledger set actor = 'nobody' where seq = 2").update();
-        Ended broken = dozo("ledger", "verify");
-        assertThat(broken.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(broken.out())
+        assertThat(dozo("ledger verify").ends(Exit.NOT_SAFE).out())
                 .startsWith("The ledger is BROKEN: row 2 was changed after it was appended")
                 .contains("  - EDITED: row 2 ")
                 .contains("  - UNGUARDED: the trigger ledger_is_append_only is disabled");
-        assertThat(dozo("ledger", "verify", "--json").out()).contains("\"verdict\" : \"BROKEN\"");
+        assertThat(dozo("ledger verify --json").out()).contains("\"verdict\" : \"BROKEN\"");
         jdbc.sql("alter table ledger enable trigger ledger_is_append_only").update();
     }
 
     @Test
     void storedCopiesAreReadAgainAndThePromiseIsTold() throws Exception {
-        Path source = Files.createDirectories(folder.resolve("source/sub"));
-        Files.writeString(source.resolve("a.txt"), "hello");
-        service.register("dr", site.address());
-        dozo("project", "add", "P1");
-        dozo("register", "--project", "P1", "--code", "S1", source.getParent().toString());
-        assertThat(dozo("run", "--wait").out())
-                .contains("Stored copies: 100 % were read within 90 days, the oldest 20");
+        registered("sub/a.txt");
+        assertThat(dozo("run --wait").out()).contains("Stored copies: 100 % were read within 90 days, the oldest 20");
 
-        Ended unknown = dozo("scrub", "--plan");
+        Ended unknown = dozo("scrub --plan");
         assertThat(unknown.code()).as("nothing was measured").isEqualTo(Exit.NOT_SAFE);
         assertThat(unknown.out()).startsWith("5 B in 1 files; ").contains("Unknown whether the promise can be kept");
-        Ended kept = dozo("scrub", "--plan", "--rate", "100MB", "--per-file", "1ms", "--max-age", "2d");
+        Ended kept = dozo("scrub --plan --rate 100MB --per-file 1ms --max-age 2d");
         assertThat(kept).extracting(Ended::code, Ended::err).containsExactly(0, "");
         assertThat(kept.out()).contains("The promise can be kept");
-        Ended centre = dozo(
-                "scrub", "--plan", "--site", "dr", "--stored", "1.27PiB", "--files", "482,977,782", "--limit", "100MB");
-        assertThat(centre.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(centre.out()).contains("1.4 PB in 482,977,782 files").contains("The promise cannot be kept");
-        assertThat(dozo("scrub", "--plan", "--json").out()).contains("\"verdict\" : \"UNKNOWN\"");
+        assertThat(dozo("scrub --plan --site dr --stored 1.27PiB --files 482,977,782 --limit 100MB")
+                        .ends(Exit.NOT_SAFE)
+                        .out())
+                .contains("1.4 PB in 482,977,782 files")
+                .contains("The promise cannot be kept");
+        assertThat(dozo("scrub --plan --json").out()).contains("\"verdict\" : \"UNKNOWN\"");
 
-        Ended scrubbed = dozo("scrub", "--all", "--wait", "--warm", "--limit", "10MB");
+        Ended scrubbed = dozo("scrub --all --wait --warm --limit 10MB");
 
         assertThat(scrubbed).extracting(Ended::code).isEqualTo(0);
         assertThat(scrubbed.out())
@@ -337,19 +279,19 @@ class CommandLineTest {
         assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
 
         Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "hellO");
-        Ended damaged = dozo("scrub", "--all", "--wait", "--warm");
-        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
+        Ended damaged = dozo("scrub --all --wait --warm");
+        damaged.ends(Exit.NOT_SAFE);
         assertThat(damaged.out())
                 .startsWith("scrub 3 ended with findings: ")
                 .contains("P1/S1: sub/a.txt")
                 .endsWith("; 1 damaged.\n");
-        assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
+        dozo("coverage").ends(Exit.NOT_SAFE);
         assertThat(dozo("coverage").out()).containsPattern("P1/S1 +damaged").endsWith("; 1 damaged.\n");
         assertThat(states("/experiments/P1/S1/manifests/1")).containsExactly("damaged");
         assertThat(states("/experiments/P1/S1/manifests/1?folder=c3Vi")).containsExactly("damaged");
 
-        assertThat(dozo("run", "--wait").out()).contains("; none is damaged.");
-        assertThat(dozo("coverage").code()).isEqualTo(Exit.WELL);
+        assertThat(dozo("run --wait").out()).contains("; none is damaged.");
+        dozo("coverage").ends(Exit.WELL);
         assertThat(states("/experiments/P1/S1/manifests/1")).containsExactly("verified");
         assertThat(folder.resolve("dr/P1/S1/data/sub/a.txt")).hasContent("hello");
         assertThat(dozo("scrub").out()).isEqualTo("scrub 5 has started\n");
@@ -359,16 +301,13 @@ class CommandLineTest {
     void aScrubThatCannotBeIsRefusedWithItsOption() {
         assertThat(dozo("scrub").err()).contains("no site is registered");
         service.register("dr", site.address());
-        assertThat(dozo("scrub", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("scrub", "--plan", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("scrub", "--max-age", "0d").err()).contains("--max-age 0d: expected 1h to 3660d");
-        assertThat(dozo("scrub", "--limit", "0").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("scrub", "--window", "20:00-20:00").err())
-                .contains("--window 20:00-20:00: expected two different");
-        assertThat(dozo("scrub", "--until", "2020-01-01T00:00:00Z").err()).contains("until: \"2020-01-01T00:00:00Z\"");
-        assertThat(dozo("scrub", "--plan", "--rate", "1kB", "--per-file", "9999s")
-                        .code())
-                .isEqualTo(Exit.REFUSED);
+        dozo("scrub --site nix").ends(Exit.REFUSED);
+        dozo("scrub --plan --site nix").ends(Exit.REFUSED);
+        assertThat(dozo("scrub --max-age 0d").err()).contains("--max-age 0d: expected 1h to 3660d");
+        dozo("scrub --limit 0").ends(Exit.USAGE);
+        assertThat(dozo("scrub --window 20:00-20:00").err()).contains("--window 20:00-20:00: expected two different");
+        assertThat(dozo("scrub --until 2020-01-01T00:00:00Z").err()).contains("until: \"2020-01-01T00:00:00Z\"");
+        dozo("scrub --plan --rate 1kB --per-file 9999s").ends(Exit.REFUSED);
     }
 
     @Test
@@ -378,73 +317,67 @@ class CommandLineTest {
             Files.writeString(source.resolve("file" + i), "hello");
         }
         service.register("dr", site.address());
-        dozo("project", "add", "P1");
-        dozo("register", "--project", "P1", "--code", "S1", source.toString());
-        assertThat(dozo("run", "--wait").out()).doesNotContain("frozen");
+        dozo("project add P1");
+        dozo("register --project P1 --code S1", source);
+        assertThat(dozo("run --wait").out()).doesNotContain("frozen");
         for (int i = 1; i < 20; i++) {
             Files.delete(source.resolve("file" + i));
         }
-        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+        dozo("run --wait").ends(Exit.NOT_SAFE);
 
         Ended coverage = dozo("coverage");
-        assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
+        coverage.ends(Exit.NOT_SAFE);
         assertThat(coverage.out())
                 .contains("The experiment is safe")
                 .contains("1 experiment is frozen until a person releases it (P1/S1).\n  frozen: P1/S1 since 20")
                 .containsPattern("P1/S1 since 20[^,]+ [+-]\\d\\d:\\d\\d, 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
         assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
-        assertThat(dozo("coverage", "--json").out()).contains("\"frozen\" : 1");
-        assertThat(dozo("coverage", "--by", "project").out()).contains("dozo release P1/S1");
-        Ended csv = dozo("coverage", "--csv");
-        assertThat(csv.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(csv.out()).doesNotContain("release");
-        String page = service.look(service.browser(), "/", "en").body();
+        assertThat(dozo("coverage --json").out()).contains("\"frozen\" : 1");
+        assertThat(dozo("coverage --by project").out()).contains("dozo release P1/S1");
+        assertThat(dozo("coverage --csv").ends(Exit.NOT_SAFE).out()).doesNotContain("release");
+        String page = service.page(service.browser(), "/");
         assertThat(page)
                 .contains("1 experiment is frozen until a person releases it (P1/S1).")
                 .contains("19 files and links, 95 B lost")
                 .contains("dozo release P1/S1")
                 .doesNotContain("answer safe");
 
-        assertThat(dozo("release", "P1/S1").code()).isZero();
+        dozo("release P1/S1").ends(0);
 
         assertThat(dozo("coverage"))
                 .satisfies(after -> assertThat(after.code()).isZero())
                 .satisfies(after -> assertThat(after.out()).doesNotContain("frozen"));
         assertThat(dozo("status").out()).doesNotContain("is frozen,");
-        assertThat(service.look(service.browser(), "/", "en").body()).contains("answer safe");
+        assertThat(service.page(service.browser(), "/")).contains("answer safe");
     }
 
     /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */
     @Test
     void anExperimentWhoseSourceWasEmptiedIsAtRiskWhoeverIsAsked() throws Exception {
-        Path source = Files.createDirectory(folder.resolve("source"));
-        Files.writeString(source.resolve("file"), "hello");
-        service.register("dr", site.address());
-        dozo("project", "add", "P1");
-        dozo("register", "--project", "P1", "--code", "S1", source.toString());
-        assertThat(dozo("run", "--wait").out()).doesNotContain("at risk");
+        Path source = registered("file");
+        assertThat(dozo("run --wait").out()).doesNotContain("at risk");
         Files.delete(source.resolve("file"));
-        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+        dozo("run --wait").ends(Exit.NOT_SAFE);
 
         Ended coverage = dozo("coverage");
 
-        assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
+        coverage.ends(Exit.NOT_SAFE);
         assertThat(coverage.out())
                 .containsPattern("P1/S1 +source missing ")
                 .contains("The experiment is safe as last sealed: 1 files, 5 B.")
                 .contains("The source of 1 experiment is missing (P1/S1).\n  source missing: P1/S1\n")
                 .contains("For the reasons: dozo findings\n");
         assertThat(dozo("status").out()).contains("The source of 1 experiment is missing (P1/S1).");
-        assertThat(dozo("coverage", "--json").out()).contains("\"atRisk\" : 1");
-        assertThat(dozo("coverage", "--by", "project").code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(dozo("experiments", "--state", "at-risk").out()).contains("P1/S1");
-        assertThat(service.look(service.browser(), "/", "en").body())
+        assertThat(dozo("coverage --json").out()).contains("\"atRisk\" : 1");
+        dozo("coverage --by project").ends(Exit.NOT_SAFE);
+        assertThat(dozo("experiments --state at-risk").out()).contains("P1/S1");
+        assertThat(service.page(service.browser(), "/"))
                 .contains("The source of 1 experiment is missing (P1/S1).")
                 .doesNotContain("answer safe");
 
         Files.writeString(source.resolve("file"), "again");
-        assertThat(dozo("run", "--wait").code()).isZero();
+        dozo("run --wait").ends(0);
         assertThat(dozo("coverage"))
                 .satisfies(after -> assertThat(after.code()).isZero())
                 .satisfies(after -> assertThat(after.out()).doesNotContain("missing"));
@@ -453,17 +386,11 @@ class CommandLineTest {
     @Test
     void ofManyExperimentsAtRiskSomeAreShown() throws Exception {
         service.register("dr", site.address());
-        dozo("project", "add", "P1");
+        dozo("project add P1");
         for (int i = 0; i < 12; i++) {
-            dozo(
-                    "register",
-                    "--project",
-                    "P1",
-                    "--code",
-                    "S" + i,
-                    Files.createDirectories(folder.resolve("source" + i)).toString());
+            dozo("register --project P1 --code", "S" + i, Files.createDirectories(folder.resolve("source" + i)));
         }
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         with run as (insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                                      values ('nightlyBackup', 1, 'FINDINGS', 'test', now(), now()) returning run_id)
                         insert into finding (run_id, experiment_id, reason, message, found_at)
@@ -478,13 +405,13 @@ class CommandLineTest {
 
     @Test
     void ofManyFrozenExperimentsSomeAreShown() throws Exception {
-        dozo("project", "add", "P1");
+        dozo("project add P1");
         for (int i = 0; i < 12; i++) {
             String source =
                     Files.createDirectories(folder.resolve("source" + i)).toString();
-            dozo("register", "--project", "P1", "--code", "S" + i, source);
+            dozo("register --project P1 --code", "S" + i, source);
         }
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, now(), 100, 1000, 'much is gone' from experiment
                         """).update();
@@ -497,78 +424,54 @@ class CommandLineTest {
     }
 
     @Test
-    void thePriorityIsSetByCommandAndByPageAndListed() {
-        assertThat(dozo("project", "add", "P1").code()).isZero();
-        assertThat(dozo("project", "priority", "P1", "20")).isEqualTo(new Ended(0, "P1 has priority 20\n", ""));
-        assertThat(dozo("project", "list").out()).contains("PRIORITY").containsPattern("entries +20 +kept\\n");
+    void thePriorityIsSetAndListed() {
+        dozo("project add P1").ends(0);
+        assertThat(dozo("project priority P1 20")).isEqualTo(new Ended(0, "P1 has priority 20\n", ""));
+        assertThat(dozo("project list").out()).contains("PRIORITY").containsPattern("entries +20 +kept\\n");
 
-        Ended refused = dozo("project", "priority", "P1", "101");
-        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
-        assertThat(refused.err()).startsWith("dozo: priority: 101: expected 1 to 100");
-        assertThat(dozo("project", "priority", "nix", "20").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("project", "priority", "P1").code()).isEqualTo(Exit.USAGE);
-
-        String page = "/do/put/projects/P1/priority";
-        for (String wrong : List.of("0", "101", "high", "")) {
-            assertThat(service.submit(service.browser(), page, "confirmed=true&priority=" + wrong)
-                            .body())
-                    .containsPattern("expected (1 to 100|a whole number)");
-        }
-        service.submit(service.browser(), page, "confirmed=true&priority=100");
-        assertThat(dozo("project", "list").out()).containsPattern("entries +100 +kept\\n");
+        assertThat(dozo("project priority P1 101").ends(Exit.REFUSED).err())
+                .startsWith("dozo: priority: 101: expected 1 to 100");
+        dozo("project priority nix 20").ends(Exit.REFUSED);
+        dozo("project priority P1").ends(Exit.USAGE);
     }
 
     @Test
     void namesAtSitesAndTheTimeToWaitAreSetByCommandAndByPage() throws Exception {
-        assertThat(dozo("project", "add", "CODED", "--site-names", "codes").code())
-                .isZero();
-        assertThat(dozo("project", "list").out()).containsPattern("CODED .*entries +10 +codes\\n");
-        assertThat(dozo("project", "site-names", "CODED", "kept"))
+        dozo("project add CODED --site-names codes").ends(0);
+        assertThat(dozo("project list").out()).containsPattern("CODED .*entries +10 +codes\\n");
+        assertThat(dozo("project site-names CODED kept"))
                 .isEqualTo(new Ended(0, "new experiments of CODED keep their names at the sites\n", ""));
-        assertThat(dozo("project", "site-names", "CODED", "codes").out())
+        assertThat(dozo("project site-names CODED codes").out())
                 .isEqualTo("new experiments of CODED have codes instead of names at the sites\n");
-        Ended wrong = dozo("project", "site-names", "CODED", "secret");
-        assertThat(wrong.code()).isEqualTo(Exit.REFUSED);
-        assertThat(wrong.err()).startsWith("dozo: siteNames: \"secret\": expected codes or kept");
-        assertThat(dozo("project", "late-after", "CODED", "48").out())
+        assertThat(dozo("project site-names CODED secret").ends(Exit.REFUSED).err())
+                .startsWith("dozo: siteNames: \"secret\": expected codes or kept");
+        assertThat(dozo("project late-after CODED 48").out())
                 .isEqualTo("data of CODED may wait 48 hours for its second copy\n");
-        assertThat(dozo("project", "late-after", "CODED", "0").err()).startsWith("dozo: hours: 0: expected 1 to 87840");
+        assertThat(dozo("project late-after CODED 0").err()).startsWith("dozo: hours: 0: expected 1 to 87840");
 
         String project = "/do/put/projects/CODED";
         service.submit(service.browser(), project + "/site-names", "confirmed=true&siteNames=codes");
         service.submit(service.browser(), project + "/late-after", "confirmed=true&hours=");
-        assertThat(service.get("/api/v1/projects/CODED").at("/siteNames").asString())
-                .isEqualTo("codes");
+        service.get("/api/v1/projects/CODED").has("/siteNames", "codes");
         assertThat(service.get("/api/v1/projects/CODED").at("/lateHours").isMissingNode())
                 .isTrue();
-        for (String field : List.of("site-names=x", "late-after=0", "late-after=soon")) {
-            String[] parts = field.split("=");
-            String name = parts[0].equals("site-names") ? "siteNames" : "hours";
-            assertThat(service.submit(
-                                    service.browser(),
-                                    project + "/" + parts[0],
-                                    "confirmed=true&" + name + "=" + parts[1])
-                            .body())
-                    .contains("Not accepted");
-        }
     }
 
     @Test
     void theTripwireIsSetAndListed() {
-        assertThat(dozo("project", "add", "P1").code()).isZero();
-        assertThat(dozo("project", "list").out()).contains("TRIPWIRE").contains("20 %, 100 entries");
+        dozo("project add P1").ends(0);
+        assertThat(dozo("project list").out()).contains("TRIPWIRE").contains("20 %, 100 entries");
 
-        assertThat(dozo("project", "tripwire", "P1", "--percent", "50", "--entries", "1000"))
+        assertThat(dozo("project tripwire P1 --percent 50 --entries 1000"))
                 .isEqualTo(new Ended(0, "the tripwire of P1 is at 50 %, 1000 entries\n", ""));
 
-        assertThat(dozo("project", "list").out()).contains("50 %, 1000 entries");
-        Ended refused = dozo("project", "tripwire", "P1", "--percent", "101", "--entries", "1000");
-        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
-        assertThat(refused.err()).startsWith("dozo: percent: 101: expected 1 to 100");
-        assertThat(dozo("project", "tripwire", "nix", "--percent", "50", "--entries", "1000")
-                        .code())
-                .isEqualTo(Exit.REFUSED);
-        assertThat(dozo("project", "tripwire", "P1", "--percent", "50").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("project list").out()).contains("50 %, 1000 entries");
+        assertThat(dozo("project tripwire P1 --percent 101 --entries 1000")
+                        .ends(Exit.REFUSED)
+                        .err())
+                .startsWith("dozo: percent: 101: expected 1 to 100");
+        dozo("project tripwire nix --percent 50 --entries 1000").ends(Exit.REFUSED);
+        dozo("project tripwire P1 --percent 50").ends(Exit.USAGE);
     }
 
     @Test
@@ -588,53 +491,47 @@ class CommandLineTest {
                 .start();
         assertThat(find.waitFor()).isZero();
         Files.writeString(source.resolve("unlisted"), "came later");
-        dozo("project", "add", "P1");
+        dozo("project add P1");
         service.register("dr", site.address());
-        String[] register = {"register", "--project", "P1", "--code", "S1", "--list", list.toString()};
-        Ended withoutForm = dozo(Stream.concat(Arrays.stream(register), Stream.of(source.toString()))
-                .toArray(String[]::new));
-        assertThat(withoutForm.code()).isEqualTo(Exit.REFUSED);
-        assertThat(withoutForm.err()).startsWith("dozo: listForm: ");
+        assertThat(dozo("register --project P1 --code S1 --list", list, source)
+                        .ends(Exit.REFUSED)
+                        .err())
+                .startsWith("dozo: listForm: ");
 
-        assertThat(dozo(Stream.concat(Arrays.stream(register), Stream.of("--list-form", "find", source.toString()))
-                        .toArray(String[]::new)))
+        assertThat(dozo("register --project P1 --code S1 --list", list, "--list-form", "find", source))
                 .extracting(Ended::code, Ended::err)
                 .containsExactly(0, "");
-        Ended ran = dozo("run", "--wait");
-
-        assertThat(ran.out()).contains("is complete: 100%").contains("findings: 0");
+        assertThat(dozo("run --wait").out()).contains("is complete: 100%").contains("findings: 0");
         assertThat(folder.resolve("dr/P1/S1/data/listed")).hasContent("hello");
         assertThat(folder.resolve("dr/P1/S1/data/unlisted")).doesNotExist();
         Files.delete(list);
-        Ended without = dozo("run", "--wait");
-        assertThat(without.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(without.out()).contains("SOURCE_MISSING").contains(list.toString());
+        assertThat(dozo("run --wait").ends(Exit.NOT_SAFE).out())
+                .contains("SOURCE_MISSING")
+                .contains(list.toString());
     }
 
     @Test
     void refusalsNameTheField() {
-        assertThat(dozo("project", "add", "P1").code()).isZero();
-        Ended again = dozo("project", "add", "P1");
-        assertThat(again.code()).isEqualTo(Exit.REFUSED);
-        assertThat(again.err()).startsWith("dozo: code: project P1 exists already");
+        dozo("project add P1").ends(0);
+        assertThat(dozo("project add P1").ends(Exit.REFUSED).err()).startsWith("dozo: code: project P1 exists already");
 
-        Ended nowhere = dozo("register", "--project", "P1", "--code", "S1", "/not/there");
-        assertThat(nowhere.code()).isEqualTo(Exit.REFUSED);
-        assertThat(nowhere.err()).startsWith("dozo: source: ").contains("/not/there");
+        assertThat(dozo("register --project P1 --code S1 /not/there")
+                        .ends(Exit.REFUSED)
+                        .err())
+                .startsWith("dozo: source: ")
+                .contains("/not/there");
 
-        assertThat(dozo("run").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("status", "99").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("site", "check", "nix").code()).isEqualTo(Exit.REFUSED);
+        dozo("run").ends(Exit.REFUSED);
+        dozo("status 99").ends(Exit.REFUSED);
+        dozo("site check nix").ends(Exit.REFUSED);
     }
 
     @Test
     void wrongUsageEndsWithTwo() {
-        assertThat(dozo("frobnicate").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("register", "/somewhere").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("site", "add", "dr", "nowhere", "--identity", "/k", "--host-key", "k")
-                        .code())
-                .isEqualTo(Exit.USAGE);
-        assertThat(dozo("status", "last").code()).isEqualTo(Exit.USAGE);
+        Ended.of("frobnicate").ends(Exit.USAGE);
+        dozo("register /somewhere").ends(Exit.USAGE);
+        dozo("site add dr nowhere --identity /k --host-key k").ends(Exit.USAGE);
+        dozo("status last").ends(Exit.USAGE);
     }
 
     @Test
@@ -642,21 +539,21 @@ class CommandLineTest {
         Path wrong = Files.writeString(folder.resolve("wrong"), "wrong\n");
         System.setProperty(PASSWORD_FILE, wrong.toString());
 
-        Ended ended = dozo("coverage");
+        assertThat(coverage().ends(Exit.NOT_ALLOWED).err())
+                .contains("DOZO_PASSWORD_FILE")
+                .doesNotContain("wrong\n");
+    }
 
-        assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
-        assertThat(ended.err()).contains("DOZO_PASSWORD_FILE").doesNotContain("wrong\n");
+    /** Asks with the settings of this test. */
+    private Ended coverage() {
+        return Ended.of("coverage", "--url", service.url());
     }
 
     @Test
     void aMissingPasswordFileIsNamed() {
-        System.clearProperty(PASSWORD_FILE);
         System.setProperty("dozo.work", folder.resolve("elsewhere").toString());
         try {
-            Ended ended = dozo("coverage");
-
-            assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
-            assertThat(ended.err()).contains("elsewhere/admin-password does not exist");
+            assertThat(coverage().ends(Exit.NOT_ALLOWED).err()).contains("elsewhere/admin-password does not exist");
         } finally {
             System.clearProperty("dozo.work");
         }
@@ -664,25 +561,23 @@ class CommandLineTest {
 
     @Test
     void settingsThatAreWrongEndWith78() {
-        assertThat(Ended.of("coverage", "--url", "nonsense").code()).isEqualTo(Exit.CONFIGURATION);
+        Ended.of("coverage", "--url", "nonsense").ends(Exit.CONFIGURATION);
         System.setProperty(PASSWORD_FILE, "/not/there");
-        assertThat(dozo("coverage").code()).isEqualTo(Exit.CONFIGURATION);
+        coverage().ends(Exit.CONFIGURATION);
     }
 
     @Test
     void noServiceEndsWith69() {
-        Ended ended = Ended.of("coverage", "--url", "http://127.0.0.1:1");
-
-        assertThat(ended.code()).isEqualTo(Exit.UNAVAILABLE);
-        assertThat(ended.err()).contains("http://127.0.0.1:1").contains("dozo serve");
+        assertThat(Ended.of("coverage", "--url", "http://127.0.0.1:1")
+                        .ends(Exit.UNAVAILABLE)
+                        .err())
+                .contains("http://127.0.0.1:1")
+                .contains("dozo serve");
     }
 
     @Test
     void helpNamesTheExitCodes() {
-        Ended help = Ended.of("--help");
-
-        assertThat(help.code()).isZero();
-        assertThat(help.out())
+        assertThat(Ended.of("--help").ends(0).out())
                 .contains("77")
                 .contains("serve")
                 .contains("coverage")
@@ -692,32 +587,27 @@ class CommandLineTest {
     @Test
     void aFileIsTriedThenRegisteredAndItsExperimentsAreListed() throws Exception {
         Files.createDirectories(folder.resolve("a"));
-        dozo("project", "add", "P1");
+        dozo("project add P1");
         Path csv = Files.writeString(
                 folder.resolve("visits.csv"),
                 "project,code,source,title\r\nP1,E1,%s/a,視覚野\r\nP1,E2,%s/none,\r\n".formatted(folder, folder));
 
-        Ended tried = dozo("register", "--csv", csv.toString(), "--dry-run");
-        assertThat(tried.code()).isEqualTo(Exit.REFUSED);
-        assertThat(tried.out())
+        assertThat(dozo("register --csv", csv, "--dry-run").ends(Exit.REFUSED).out())
                 .containsPattern("LINE +EXPERIMENT +FIELD +MESSAGE")
                 .containsPattern("3  P1/E2 +refused +source +there is no folder")
                 .doesNotContain("P1/E1")
                 .endsWith("2 lines, read as UTF-8: 0 registered, 1 valid but not registered, 0 unchanged, 1 refused\n");
-        assertThat(dozo("register", "--csv", csv.toString()).out()).contains("0 registered");
+        assertThat(dozo("register --csv", csv).out()).contains("0 registered");
         assertThat(dozo("experiments")).isEqualTo(new Ended(0, "No such experiment.\n", ""));
 
-        assertThat(dozo("register", "--csv", csv.toString(), "--each").out()).contains("1 registered");
+        assertThat(dozo("register --csv", csv, "--each").out()).contains("1 registered");
 
-        assertThat(dozo("register", "--csv", csv.toString(), "--each").out()).contains("1 unchanged, 1 refused");
-        assertThat(dozo("register", "--csv", csv.toString(), "--encoding", "utf-16le")
-                        .code())
-                .isEqualTo(Exit.REFUSED);
-        assertThat(dozo("experiments", "視覚").out()).contains("P1/E1").contains("planned");
-        assertThat(dozo("experiments", "--project", "P1", "--state", "planned", "--json")
-                        .out())
+        assertThat(dozo("register --csv", csv, "--each").out()).contains("1 unchanged, 1 refused");
+        dozo("register --csv", csv, "--encoding", "utf-16le").ends(Exit.REFUSED);
+        assertThat(dozo("experiments 視覚").out()).contains("P1/E1").contains("planned");
+        assertThat(dozo("experiments --project P1 --state planned --json").out())
                 .contains("\"code\" : \"E1\"");
-        assertThat(dozo("experiments", "--state", "gone").code()).isEqualTo(Exit.REFUSED);
+        dozo("experiments --state gone").ends(Exit.REFUSED);
     }
 
     @Test
@@ -726,45 +616,39 @@ class CommandLineTest {
         Files.writeString(
                 visit.resolve("scan.json"),
                 "{\"Modality\": \"MR\", \"AcquisitionDateTime\": \"2026-10-01T09:30\", \"StudyInstanceUID\": \"1.2.3\"}");
-        dozo("project", "add", "P1");
+        dozo("project add P1");
 
-        Ended told = dozo("register", "--suggest", "--project", "P1", visit.toString());
-        assertThat(told.out())
+        assertThat(dozo("register --suggest --project P1", visit).out())
                 .containsPattern("project +P1\n")
                 .containsPattern("code +20261001-MR-[0-9a-f]{4}\n")
                 .contains("2026-10-01");
         assertThat(dozo("experiments").out()).contains("No such experiment");
-        assertThat(dozo("register", "--fill", visit.toString()).err()).contains("--project is required");
+        assertThat(dozo("register --fill", visit).err()).contains("--project is required");
 
-        assertThat(dozo("register", "--fill", "--project", "P1", "--code", "E1", visit.toString())
-                        .out())
-                .contains("registered P1/E1");
+        assertThat(dozo("register --fill --project P1 --code E1", visit).out()).contains("registered P1/E1");
 
-        assertThat(dozo("register", "--suggest", visit.toString()).out())
-                .contains("NB: the folder is registered already: P1/E1");
+        assertThat(dozo("register --suggest", visit).out()).contains("NB: the folder is registered already: P1/E1");
         Path csv = Files.writeString(
                 folder.resolve("visits.csv"),
                 "project,code,source\nP1,,%s\n".formatted(Files.createDirectories(folder.resolve("other"))));
-        assertThat(dozo("register", "--csv", csv.toString(), "--suggest").out())
+        assertThat(dozo("register --csv", csv, "--suggest").out())
                 .contains(
                         "suggested: code folder-",
                         "its content does not identify it",
                         "0 registered, 1 valid but not registered");
-        assertThat(dozo("register", "--csv", csv.toString(), "--fill").out()).contains("1 registered");
-        assertThat(dozo("register", "--suggest", "--fill", visit.toString()).code())
-                .isEqualTo(Exit.USAGE);
+        assertThat(dozo("register --csv", csv, "--fill").out()).contains("1 registered");
+        dozo("register --suggest --fill", visit).ends(Exit.USAGE);
     }
 
     @Test
     void eitherOneExperimentOrAFileIsRegistered() {
-        assertThat(dozo("register").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("register", "--csv", "x.csv", "--project", "P1", "--code", "E1", "/a")
-                        .code())
-                .isEqualTo(Exit.USAGE);
-        assertThat(dozo("register", "--project", "P1", "/a").code()).isEqualTo(Exit.USAGE);
-        Ended missing = dozo("register", "--csv", folder.resolve("none.csv").toString());
-        assertThat(missing.code()).isEqualTo(Exit.USAGE);
-        assertThat(missing.err()).contains("cannot be read");
+        dozo("register").ends(Exit.USAGE);
+        dozo("register --csv x.csv --project P1 --code E1 /a").ends(Exit.USAGE);
+        dozo("register --project P1 /a").ends(Exit.USAGE);
+        assertThat(dozo("register --csv", folder.resolve("none.csv"))
+                        .ends(Exit.USAGE)
+                        .err())
+                .contains("cannot be read");
     }
 
     @Test
@@ -773,20 +657,15 @@ class CommandLineTest {
         hierarchy.tell(hierarchy.file(8, 0), "size", 1L << 50);
         try (Emulator emulator = new Emulator(hierarchy)) {
             service.register("dr", site.address());
-            dozo("project", "add", "P1");
+            dozo("project add P1");
             String address = "http://localhost:" + emulator.port();
             String key =
                     Files.writeString(folder.resolve("key"), emulator.key()).toString();
             String spool = Files.createDirectory(folder.resolve("spool")).toString();
-            assertThat(dozo("origin", "list").out()).startsWith("No origin yet");
-            assertThat(dozo("origin", "arrivals")).isEqualTo(new Ended(0, "No proposals.\n", ""));
+            assertThat(dozo("origin list").out()).startsWith("No origin yet");
+            assertThat(dozo("origin arrivals")).isEqualTo(new Ended(0, "No proposals.\n", ""));
             Ended saved = dozo(
-                    "origin",
-                    "save",
-                    "fw",
-                    "--kind",
-                    "flywheel",
-                    "--address",
+                    "origin save fw --kind flywheel --address",
                     address,
                     "--secret-file",
                     key,
@@ -795,30 +674,25 @@ class CommandLineTest {
                     "--project",
                     "P1");
             assertThat(saved).isEqualTo(new Ended(0, "the next night will collect from fw\n", ""));
-            assertThat(dozo("origin", "list").out()).contains(address).doesNotContain(Emulator.KEY);
-            dozo("run", "--wait");
-            assertThat(dozo("origin", "arrivals").out()).contains("ses-00000").containsPattern("1 +fw +offered +P1");
+            assertThat(dozo("origin list").out()).contains(address).doesNotContain(Emulator.KEY);
+            dozo("run --wait");
+            assertThat(dozo("origin arrivals").out()).contains("ses-00000").containsPattern("1 +fw +offered +P1");
 
-            assertThat(dozo("origin", "dismiss", "2", "3", "--reason", "a phantom")
-                            .out())
+            assertThat(dozo("origin dismiss 2 3 --reason", "a phantom").out())
                     .isEqualTo("2: dismissed\n3: dismissed\n");
-            assertThat(dozo("origin", "takeback", "3").out()).isEqualTo("3: a proposal again\n");
-            Ended accepted = dozo("origin", "accept", "1", "2", "99");
-            assertThat(accepted.code()).isEqualTo(Exit.REFUSED);
-            assertThat(accepted.out())
+            assertThat(dozo("origin takeback 3").out()).isEqualTo("3: a proposal again\n");
+            assertThat(dozo("origin accept 1 2 99").ends(Exit.REFUSED).out())
                     .containsPattern("1: P1/fw-[0-9a-f]+\n2: refused: .* is dismissed")
                     .contains("99: refused: there is no arrival 99");
-            assertThat(dozo("run", "--wait").code()).isZero();
+            dozo("run --wait").ends(0);
 
-            assertThat(dozo("origin", "arrivals", "--dismissed").out()).contains("admin: a phantom");
-            assertThat(dozo("origin", "arrivals").out())
+            assertThat(dozo("origin arrivals --dismissed").out()).contains("admin: a phantom");
+            assertThat(dozo("origin arrivals").out())
                     .doesNotContain("a phantom")
                     .containsPattern("3 +fw +offered");
-            assertThat(dozo("origin", "arrivals", "--all", "--json").out())
+            assertThat(dozo("origin arrivals --all --json").out())
                     .contains("\"state\" : \"complete\"", "\"state\" : \"dismissed\"");
-            Ended report = dozo("origin", "report", "2");
-            assertThat(report.code()).isZero();
-            assertThat(report.out())
+            assertThat(dozo("origin report 2").ends(0).out())
                     .contains(
                             "fw: nothing is missing\n",
                             "items: 8 listed",
@@ -830,64 +704,62 @@ class CommandLineTest {
 
     @Test
     void whatIsWrongAboutAnOriginIsNamed() throws Exception {
-        String[] save = {"origin", "save", "fw", "--kind", "flywheel", "--address", "http://localhost:1", "--spool"};
+        String save = "origin save fw --kind flywheel --address http://localhost:1 --spool";
         String spool = Files.createDirectory(folder.resolve("spool")).toString();
         service.register("dr", site.address());
-        assertThat(refusal(dozo("origin", "save", "fw", "--kind", "flywheel"))).startsWith("dozo: address: ");
-        assertThat(dozo("origin", "accept").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("origin", "accept", "one").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("origin", "dismiss", "1").code())
-                .as("a reason is needed")
-                .isEqualTo(Exit.USAGE);
-        assertThat(dozo("origin", "arrivals", "--all", "--dismissed").code()).isEqualTo(Exit.USAGE);
+        assertThat(refusal(dozo("origin save fw --kind flywheel"))).startsWith("dozo: address: ");
+        dozo("origin accept").ends(Exit.USAGE);
+        dozo("origin accept one").ends(Exit.USAGE);
+        assertThat(dozo("origin dismiss 1").code()).as("a reason is needed").isEqualTo(Exit.USAGE);
+        dozo("origin arrivals --all --dismissed").ends(Exit.USAGE);
 
-        assertThat(refusal(dozo(with(save, "/not/there")))).startsWith("dozo: spool: there is no folder /not/there");
-        assertThat(refusal(dozo(with(save, spool)))).startsWith("dozo: secretFile: ");
-        assertThat(refusal(dozo(with(save, spool, "--secret-file", "/no/key")))).startsWith("dozo: secretFile: ");
-        assertThat(refusal(dozo(
-                        "origin", "save", "n", "--kind", "nas", "--address", "http://localhost", "--spool", spool)))
+        assertThat(refusal(dozo(save, "/not/there"))).startsWith("dozo: spool: there is no folder /not/there");
+        assertThat(refusal(dozo(save, spool))).startsWith("dozo: secretFile: ");
+        assertThat(refusal(dozo(save, spool, "--secret-file", "/no/key"))).startsWith("dozo: secretFile: ");
+        assertThat(refusal(dozo("origin save n --kind nas --address http://localhost --spool", spool)))
                 .startsWith("dozo: kind: ")
                 .contains("flywheel");
-        assertThat(refusal(dozo("origin", "save", "n", "--kind", "flywheel", "--address", "gopher:", "--spool", spool)))
+        assertThat(refusal(dozo("origin save n --kind flywheel --address gopher: --spool", spool)))
                 .startsWith("dozo: address: ");
-        assertThat(refusal(dozo("origin", "dismiss", "7", "--reason", "a phantom")))
-                .contains("arrival \"7\" does not exist");
-        assertThat(refusal(dozo("origin", "takeback", "7"))).contains("arrival \"7\" does not exist");
-        assertThat(refusal(dozo("origin", "report", "7"))).contains("run \"7\" does not exist");
+        assertThat(refusal(dozo("origin dismiss 7 --reason", "a phantom"))).contains("arrival \"7\" does not exist");
+        assertThat(refusal(dozo("origin takeback 7"))).contains("arrival \"7\" does not exist");
+        assertThat(refusal(dozo("origin report 7"))).contains("run \"7\" does not exist");
 
         String key = Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:some-key")
                 .toString();
-        assertThat(dozo(with(save, spool, "--secret-file", key)).code()).isZero();
-        dozo("run", "--wait");
-        Ended report = dozo("origin", "report", "1");
-        assertThat(report.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(report.out()).contains("fw: unusable").doesNotContain("some-key");
+        dozo(save, spool, "--secret-file", key).ends(0);
+        dozo("run --wait");
+        assertThat(dozo("origin report 1").ends(Exit.NOT_SAFE).out())
+                .contains("fw: unusable")
+                .doesNotContain("some-key");
+    }
+
+    /** Registers a site and an experiment with one file. Returns its source. */
+    private Path registered(String file, Object... options) throws IOException {
+        Path source = folder.resolve("source");
+        Files.createDirectories(source.resolve(file).getParent());
+        Files.writeString(source.resolve(file), "hello");
+        service.register("dr", site.address());
+        dozo("project add P1");
+        dozo("register --project P1 --code S1 " + source, options);
+        return source;
     }
 
     private static String refusal(Ended ended) {
-        assertThat(ended.code()).as(ended.err()).isEqualTo(Exit.REFUSED);
+        ended.ends(Exit.REFUSED);
         return ended.err();
-    }
-
-    private static String[] with(String[] arguments, String... more) {
-        return Stream.concat(Arrays.stream(arguments), Arrays.stream(more)).toArray(String[]::new);
     }
 
     /** Returns the states of the files and folders that a page shows. */
     private List<String> states(String page) {
         return Pattern.compile("<span class=\"badge [a-z]+\">([^<]*)</span>")
-                .matcher(service.look(service.browser(), page, "en").body())
+                .matcher(service.page(service.browser(), page))
                 .results()
                 .map(badge -> badge.group(1))
                 .toList();
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.of(
-                Stream.concat(Arrays.stream(arguments), asked(arguments)).toArray(String[]::new));
-    }
-
-    private Stream<String> asked(String... arguments) {
-        return arguments[0].equals("frobnicate") ? Stream.of() : Stream.of("--url", service.url());
+    private Ended dozo(String line, Object... more) {
+        return Ended.dozo(service, line, more);
     }
 }

@@ -3,7 +3,6 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.start.Declared;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -158,14 +156,7 @@ class ComposeFileTest {
         String script = TOP.resolve("docker/make-secrets").toString();
         List<String> command =
                 Stream.concat(Stream.of(script), Stream.of(arguments)).toList();
-        File output = File.createTempFile("make-secrets", ".log");
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output)
-                .start();
-        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
-        assertThat(process.exitValue()).isEqualTo(code);
-        return Files.readString(output.toPath());
+        return Ended.of(new ProcessBuilder(command)).ends(code).out();
     }
 
     private static Set<String> names(Path folder) throws IOException {

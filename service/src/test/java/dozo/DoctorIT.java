@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,9 +64,8 @@ class DoctorIT {
         Map<String, String> embedded = Map.of("dozo.db.url", "", "dozo.db.user", "", "dozo.db.password", "");
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), folder.resolve("dr"), 0);
                 RunningService service = RunningService.start(work, TestDatabase.empty(), embedded)) {
-            service.bean(Sites.class).save("dr", site.address(), "test");
-            service.bean(Projects.class).create("P1", "", "test");
-            service.bean(Experiments.class).register("P1", "E1", "", source, "test");
+            service.saveSite("dr", site.address());
+            service.createExperiment("P1", "E1", source);
             String port = service.url().replaceAll(".*:", "");
 
             Answer answer = doctor(
@@ -91,7 +87,7 @@ class DoctorIT {
             assertThat(answer.exitCode)
                     .isEqualTo(answer.messages("WARNING", "BROKEN").isEmpty() ? 0 : 1);
             assertThat(answer.output).doesNotContain(service.password());
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 

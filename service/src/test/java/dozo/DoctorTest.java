@@ -84,13 +84,13 @@ class DoctorTest {
     void beforeTheFirstStartAnInstallationIsWell() {
         List<Result> results = examine(Map.of());
 
-        assertThat(of(results, "work folder").state()).isEqualTo(State.OK);
+        assertOk(results, "work folder", "");
         assertThat(of(results, "settings").message()).isEqualTo("2 set, all valid");
-        assertThat(of(results, "HTTP").state()).isEqualTo(State.OK);
+        assertOk(results, "HTTP", "");
         assertThat(of(results, "database").state()).isEqualTo(State.HINT);
         assertThat(of(results, "database").message()).contains("the first start creates an embedded database");
         assertThat(work).as("nothing was created").isEmptyDirectory();
-        assertThat(of(examine(Map.of("dozo.work", folder.resolve("not/yet").toString())), "work folder")
+        assertThat(of(examine("dozo.work", folder.resolve("not/yet").toString()), "work folder")
                         .message())
                 .contains("the first start creates it");
         assertThat(folder.resolve("not")).doesNotExist();
@@ -110,7 +110,7 @@ class DoctorTest {
                                 .isEqualTo("unknown setting dozo.schedul.cron; did you mean dozo.schedule.cron?"),
                         lanes -> assertThat(lanes).contains("dozo.transfer.lanes is \"65\"", "0 to 64"),
                         zone -> assertThat(zone).contains("Mars/Base"));
-        assertThat(of(examine(Map.of("dozo.work", "")), "database").message()).contains("its settings are wrong");
+        assertThat(of(examine("dozo.work", ""), "database").message()).contains("its settings are wrong");
     }
 
     @Test
@@ -141,20 +141,20 @@ class DoctorTest {
 
         List<Result> results = examine(Map.of());
 
-        assertFound(results, "work folder", State.WARNING, "belongs to nobody, but this is root", "sudo -u nobody");
-        assertFound(results, "work folder", State.WARNING, "other users can read or write", "chmod 700");
+        assertWarning(results, "work folder", "belongs to nobody, but this is root", "sudo -u nobody");
+        assertWarning(results, "work folder", "other users can read or write", "chmod 700");
     }
 
     @Test
     void aFullWorkFolderIsFound() throws Exception {
         try (Tmpfs _ = new Tmpfs(work, "size=64m,mode=700")) {
-            assertFound(examine(Map.of()), "work folder", State.BROKEN, "67 MB free", "Free some space");
+            assertBroken(examine(Map.of()), "work folder", "67 MB free", "Free some space");
         }
         try (Tmpfs _ = new Tmpfs(work, "size=1g,mode=700")) {
-            assertFound(examine(Map.of()), "work folder", State.WARNING, "may soon fill", "DOZO_DB_URL");
+            assertWarning(examine(Map.of()), "work folder", "may soon fill", "DOZO_DB_URL");
         }
         try (Tmpfs _ = new Tmpfs(work, "size=64m,nr_inodes=1,mode=700")) {
-            assertFound(examine(Map.of()), "work folder", State.BROKEN, "cannot write in " + work, "free some space");
+            assertBroken(examine(Map.of()), "work folder", "cannot write in " + work, "free some space");
         }
     }
 
@@ -162,26 +162,20 @@ class DoctorTest {
     void aPlainLinkToAnotherMachineIsFound() {
         String database = "jdbc:postgresql://db.invalid/dozo?";
         for (String plain : List.of("", "sslmode=require", "sslmode=verify-ca")) {
-            assertFound(
-                    examine(Map.of("dozo.db.url", database + plain)),
+            assertWarning(
+                    examine("dozo.db.url", database + plain),
                     "database",
-                    State.WARNING,
                     "between this one and db.invalid",
                     "sslmode=verify-full");
         }
         for (String good :
                 List.of(database + "sslmode=verify-full", "jdbc:postgresql://127.0.0.1:1,localhost:1/dozo")) {
-            assertThat(about(examine(Map.of("dozo.db.url", good)), "database"))
+            assertThat(about(examine("dozo.db.url", good), "database"))
                     .extracting(Result::state)
                     .containsExactly(State.BROKEN);
         }
-        assertFound(
-                examine(Map.of("dozo.broker.url", "amqp://broker.invalid")),
-                "broker",
-                State.WARNING,
-                "not encrypted",
-                "amqps");
-        assertThat(about(examine(Map.of("dozo.broker.url", "amqps://broker.invalid")), "broker"))
+        assertWarning(examine("dozo.broker.url", "amqp://broker.invalid"), "broker", "not encrypted", "amqps");
+        assertThat(about(examine("dozo.broker.url", "amqps://broker.invalid"), "broker"))
                 .extracting(Result::state)
                 .containsExactly(State.BROKEN);
     }
@@ -189,29 +183,20 @@ class DoctorTest {
     @Test
     void aBrokerThatAnswersIsWellAndOtherProgramsAreNot() throws Exception {
         assertThat(about(examine(Map.of()), "broker")).as("none is configured").isEmpty();
-        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        other.start();
+        HttpServer other = answering(() -> 404);
         try {
             RabbitBroker broker = RabbitBroker.running();
-            assertThat(of(examine(Map.of("dozo.broker.url", broker.url())), "broker")
-                            .state())
-                    .isEqualTo(State.OK);
+            assertOk(examine("dozo.broker.url", broker.url()), "broker", "");
             broker.kill();
-            assertFound(
-                    examine(Map.of("dozo.broker.url", broker.url())),
+            assertBroken(
+                    examine("dozo.broker.url", broker.url()),
                     "broker",
-                    State.BROKEN,
                     "workers begin up to 15 s late",
                     "Start RabbitMQ");
             for (String scheme : List.of("amqp", "amqps")) {
                 String url =
                         "%s://127.0.0.1:%d".formatted(scheme, other.getAddress().getPort());
-                assertFound(
-                        examine(Map.of("dozo.broker.url", url)),
-                        "broker",
-                        State.BROKEN,
-                        "cannot be used",
-                        "DOZO_BROKER_URL");
+                assertBroken(examine("dozo.broker.url", url), "broker", "cannot be used", "DOZO_BROKER_URL");
             }
         } finally {
             other.stop(0);
@@ -221,23 +206,20 @@ class DoctorTest {
     @Test
     void anAddressThatIsNotOfThisMachineIsFound() {
         for (String address : List.of("203.0.113.1", "no-such-host.invalid")) {
-            assertFound(
-                    examine(Map.of("dozo.http.address", address)), "HTTP", State.BROKEN, address, "DOZO_HTTP_ADDRESS");
+            assertBroken(examine("dozo.http.address", address), "HTTP", address, "DOZO_HTTP_ADDRESS");
         }
     }
 
     @Test
     void aPortThatAnotherProgramHoldsIsFound() throws Exception {
-        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        other.start();
+        HttpServer other = answering(() -> 404);
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             silent.setSoTimeout(60_000);
             Thread closer = Thread.ofVirtual().start(() -> accept(silent));
             for (int port : List.of(other.getAddress().getPort(), silent.getLocalPort())) {
-                assertFound(
-                        examine(Map.of("dozo.http.port", String.valueOf(port))),
+                assertBroken(
+                        examine("dozo.http.port", String.valueOf(port)),
                         "HTTP",
-                        State.BROKEN,
                         "cannot listen at port %d".formatted(port),
                         "Stop the other program");
             }
@@ -258,18 +240,8 @@ class DoctorTest {
 
     @Test
     void passwordsWithoutTlsAndAProxyWithoutNamesAreFound() {
-        assertFound(
-                examine(Map.of("dozo.http.address", "0.0.0.0")),
-                "HTTP",
-                State.WARNING,
-                "without TLS",
-                "DOZO_HTTP_TLS_PROXY");
-        assertFound(
-                examine(Map.of("dozo.http.tls-proxy", "127.0.0.1")),
-                "HTTP",
-                State.WARNING,
-                "get 421",
-                "DOZO_HTTP_HOSTS");
+        assertWarning(examine("dozo.http.address", "0.0.0.0"), "HTTP", "without TLS", "DOZO_HTTP_TLS_PROXY");
+        assertWarning(examine("dozo.http.tls-proxy", "127.0.0.1"), "HTTP", "get 421", "DOZO_HTTP_HOSTS");
         assertThat(about(
                         examine(Map.of("dozo.http.tls-proxy", "127.0.0.1", "dozo.http.hosts", "dozo.example.org")),
                         "HTTP"))
@@ -286,9 +258,9 @@ class DoctorTest {
         noDatabase.put("dozo.db.url", String.valueOf(database.getJdbcUrl()).replaceFirst("/[^/]*$", "/nosuch"));
         Map<String, String> noServer = Map.of("dozo.db.url", "jdbc:postgresql://127.0.0.1:1/x?password=hush-4712");
 
-        assertFound(examine(wrongPassword), "database", State.BROKEN, "password", "DOZO_DB_PASSWORD_FILE");
-        assertFound(examine(noDatabase), "database", State.BROKEN, "nosuch", "createdb");
-        assertFound(examine(noServer), "database", State.BROKEN, "not checked", "Start the server");
+        assertBroken(examine(wrongPassword), "database", "password", "DOZO_DB_PASSWORD_FILE");
+        assertBroken(examine(noDatabase), "database", "nosuch", "createdb");
+        assertBroken(examine(noServer), "database", "not checked", "Start the server");
         for (Map<String, String> settings : List.of(wrongPassword, noDatabase, noServer)) {
             assertThat(examine(settings))
                     .filteredOn(each -> each.state() == State.BROKEN)
@@ -297,14 +269,11 @@ class DoctorTest {
             assertThat(examine(settings).toString()).doesNotContain("hush-4712");
         }
         Files.writeString(work.resolve("secret"), "hush-4712\nhush-4712\n");
-        assertFound(
+        assertWarning(
                 examine(Map.of(
-                        "dozo.db.url",
-                        String.valueOf(database.getJdbcUrl()),
-                        "dozo.db.password-file",
-                        work.resolve("secret").toString())),
+                        "dozo.db.url", String.valueOf(database.getJdbcUrl()),
+                        "dozo.db.password-file", work.resolve("secret").toString())),
                 "database",
-                State.WARNING,
                 "the password file",
                 "Correct the settings");
     }
@@ -313,7 +282,7 @@ class DoctorTest {
     void anEmbeddedDatabaseWithoutItsServiceIsFound() throws Exception {
         Files.createDirectories(work.resolve("postgres/data"));
 
-        assertFound(examine(Map.of()), "database", State.WARNING, "does not run", "Start the service");
+        assertWarning(examine(Map.of()), "database", "does not run", "Start the service");
     }
 
     @Test
@@ -322,35 +291,22 @@ class DoctorTest {
         JdbcClient jdbc = JdbcClient.create(empty);
         role(jdbc, "doctor_guest");
         Map<String, String> guest = as("doctor_guest", empty);
-        assertFound(
-                examine(guest),
-                "database",
-                State.BROKEN,
-                "may not create tables in schema public",
-                "grant create on schema public");
+        assertBroken(
+                examine(guest), "database", "may not create tables in schema public", "grant create on schema public");
 
         jdbc.sql(
                         "do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$")
                 .update();
-        assertFound(examine(guest), "database", State.BROKEN, "may not create temporary tables", "grant temporary");
+        assertBroken(examine(guest), "database", "may not create temporary tables", "grant temporary");
 
         jdbc.sql("alter role doctor_guest connection limit 3").update();
-        assertFound(
-                examine(guest),
-                "database",
-                State.WARNING,
-                "allows Dozo 3 connections; the service may use 33",
-                "max_connections");
+        assertWarning(
+                examine(guest), "database", "allows Dozo 3 connections; the service may use 33", "max_connections");
 
         jdbc.sql("alter role doctor_guest set search_path = nowhere").update();
-        assertFound(
-                examine(guest),
-                "database",
-                State.BROKEN,
-                "no schema of the user's search_path exists",
-                "create schema");
+        assertBroken(examine(guest), "database", "no schema of the user's search_path exists", "create schema");
         assertThat(of(examine(as(null, empty)), "schema").message()).contains("the first start creates it");
-        assertFound(examine(guest), "database", State.HINT, "pg_trgm", "create extension pg_trgm");
+        assertHint(examine(guest), "database", "pg_trgm", "create extension pg_trgm");
         jdbc.sql("drop owned by doctor_guest").update();
         jdbc.sql("drop role doctor_guest").update();
     }
@@ -363,8 +319,8 @@ class DoctorTest {
 
         List<Result> results = examine(as("doctor_other", database));
 
-        assertFound(results, "database", State.BROKEN, "belong to other users", "reassign owned");
-        assertFound(results, "schema", State.BROKEN, "the user cannot read it", "DOZO_DB_USER");
+        assertBroken(results, "database", "belong to other users", "reassign owned");
+        assertBroken(results, "schema", "the user cannot read it", "DOZO_DB_USER");
         jdbc.sql("drop role doctor_other").update();
     }
 
@@ -376,37 +332,33 @@ class DoctorTest {
         role(jdbc, "doctor_owner");
         Map<String, String> service = as("doctor_service", database);
         Map<String, String> owner = Map.of(
-                "dozo.db.owner-user",
-                String.valueOf(database.getUsername()),
-                "dozo.db.owner-password",
-                String.valueOf(database.getPassword()));
+                "dozo.db.owner-user", String.valueOf(database.getUsername()),
+                "dozo.db.owner-password", String.valueOf(database.getPassword()));
         try {
-            assertFound(examine(at(database)), "database", State.WARNING, "is a superuser", "DOZO_DB_OWNER_USER");
-            assertFound(examine(service, owner), "schema", State.BROKEN, "cannot read it", "start the service");
+            assertWarning(examine(at(database)), "database", "is a superuser", "DOZO_DB_OWNER_USER");
+            assertBroken(examine(service, owner), "schema", "cannot read it", "start the service");
 
             jdbc.sql("call admit_service('doctor_service')").update();
             assertThat(about(examine(service, owner), "database"))
                     .extracting(Result::message)
                     .noneMatch(message -> message.matches(".*(the user|the owner|owns|belong|trgm).*"));
-            assertFound(examine(service), "database", State.HINT, "cannot upgrade", "workers and commands");
-            assertFound(
+            assertHint(examine(service), "database", "cannot upgrade", "workers and commands");
+            assertBroken(
                     examine(service, Map.of("dozo.db.owner-user", "doctor_owner", "dozo.db.owner-password", "wrong")),
                     "database",
-                    State.BROKEN,
                     "cannot log in as the owner",
                     "DOZO_DB_OWNER_PASSWORD_FILE");
-            assertFound(
+            assertBroken(
                     examine(service, Map.of("dozo.db.owner-user", "doctor_owner", "dozo.db.owner-password", "hush")),
                     "database",
-                    State.BROKEN,
                     "belong to other users",
                     "reassign owned by OTHER to OWNER");
 
             jdbc.sql("grant create on schema public to doctor_service").update();
-            assertFound(examine(service, owner), "database", State.WARNING, "may create tables", "revoke create");
+            assertWarning(examine(service, owner), "database", "may create tables", "revoke create");
 
             jdbc.sql("alter table ledger owner to doctor_service").update();
-            assertFound(examine(service, owner), "database", State.WARNING, "owns the tables", "owns nothing");
+            assertWarning(examine(service, owner), "database", "owns the tables", "owns nothing");
         } finally {
             jdbc.sql("drop owned by doctor_service cascade").update();
             jdbc.sql("drop role doctor_service, doctor_owner").update();
@@ -423,9 +375,9 @@ class DoctorTest {
 
         List<Result> results = examine(at(database));
 
-        assertFound(results, "database", State.WARNING, "synchronous_commit is off", "synchronous_commit = on");
-        assertFound(results, "database", State.HINT, "random_page_cost is 4.0", "random_page_cost = 1.1");
-        assertFound(results, "database", State.BROKEN, "read-only", "targetServerType=primary");
+        assertWarning(results, "database", "synchronous_commit is off", "synchronous_commit = on");
+        assertHint(results, "database", "random_page_cost is 4.0", "random_page_cost = 1.1");
+        assertBroken(results, "database", "read-only", "targetServerType=primary");
         // The embedded server of the tests runs without both.
         assertThat(results.toString().contains("fsync is off")).isEqualTo(isOff(database, "fsync"));
         assertThat(results.toString().contains("full_page_writes is off"))
@@ -447,7 +399,7 @@ class DoctorTest {
         Map<String, String> settings = new HashMap<>(at(database));
         settings.put("dozo.db.url", String.valueOf(database.getJdbcUrl()).replaceFirst("/[^/]*$", "/doctor_latin"));
 
-        assertFound(examine(settings), "database", State.BROKEN, "LATIN1", "--encoding UTF8");
+        assertBroken(examine(settings), "database", "LATIN1", "--encoding UTF8");
         jdbc.sql("drop database doctor_latin").update();
     }
 
@@ -455,20 +407,19 @@ class DoctorTest {
     void aSchemaOfAnotherVersionIsFound() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
-        assertThat(of(examine(at(database)), "schema").state()).isEqualTo(State.OK);
-        assertFound(examine(at(database)), "sites", State.HINT, "no site is registered yet", "dozo site add");
+        assertOk(examine(at(database)), "schema", "");
+        assertHint(examine(at(database)), "sites", "no site is registered yet", "dozo site add");
 
         jdbc.sql(
                         "delete from flyway_schema_history where installed_rank = (select max(installed_rank) from flyway_schema_history)")
                 .update();
-        assertFound(examine(at(database)), "schema", State.WARNING, "older", "upgrades it");
+        assertWarning(examine(at(database)), "schema", "older", "upgrades it");
         assertThat(about(examine(at(database)), "sites")).isEmpty();
 
         jdbc.sql(
                         "update flyway_schema_history set version = '209901010000' where installed_rank = (select max(installed_rank) from flyway_schema_history)")
                 .update();
-        assertFound(
-                examine(at(database)), "schema", State.BROKEN, "another version of Dozo", "used this database last");
+        assertBroken(examine(at(database)), "schema", "another version of Dozo", "used this database last");
     }
 
     @Test
@@ -481,9 +432,9 @@ class DoctorTest {
 
                 assertThat(about(results, "database").toString().contains("one session to several connections"))
                         .isEqualTo(mode.equals("transaction"));
-                assertThat(of(results, "schema").state()).isEqualTo(State.OK);
+                assertOk(results, "schema", "");
                 if (mode.equals("transaction")) {
-                    assertFound(results, "database", State.BROKEN, "one session", "pool_mode = session");
+                    assertBroken(results, "database", "one session", "pool_mode = session");
                 }
             }
         }
@@ -511,12 +462,10 @@ class DoctorTest {
         String url = "ldap://127.0.0.1:" + ldap.getListenPort("plain");
         Map<String, String> settings = Map.of("dozo.ldap.url", url, "dozo.ldap.base", "dc=example,dc=org");
 
-        assertThat(of(examine(settings), "directory"))
-                .matches(each -> each.state() == State.OK && each.message().contains("has dc=example,dc=org"));
-        assertFound(
+        assertOk(examine(settings), "directory", "has dc=example,dc=org");
+        assertBroken(
                 examine(settings, Map.of("dozo.ldap.group-base", "ou=nowhere,dc=example,dc=org")),
                 "directory",
-                State.BROKEN,
                 "there is no ou=nowhere",
                 "DOZO_LDAP_GROUP_BASE");
         Map<String, String> wrong = Map.of(
@@ -524,21 +473,18 @@ class DoctorTest {
                 "cn=dozo",
                 "dozo.ldap.manager-password-file",
                 secret("wrong").toString());
-        assertFound(examine(settings, wrong), "directory", State.BROKEN, "cannot log in", "DOZO_LDAP_MANAGER_DN");
-        assertFound(
+        assertBroken(examine(settings, wrong), "directory", "cannot log in", "DOZO_LDAP_MANAGER_DN");
+        assertBroken(
                 examine(settings, Map.of("dozo.ldap.ca-file", certificate.toString())),
                 "directory",
-                State.BROKEN,
                 "cannot log in",
                 "DOZO_LDAP_CA_FILE");
         Map<String, String> tls = Map.of("dozo.ldap.url", "ldaps://localhost:" + ldap.getListenPort("tls"));
-        assertThat(of(examine(settings, tls, Map.of("dozo.ldap.ca-file", certificate.toString())), "directory")
-                        .state())
-                .isEqualTo(State.OK);
-        assertFound(examine(settings, tls), "directory", State.BROKEN, "cannot log in", "DOZO_LDAP_CA_FILE");
+        assertOk(examine(settings, tls, Map.of("dozo.ldap.ca-file", certificate.toString())), "directory", "");
+        assertBroken(examine(settings, tls), "directory", "cannot log in", "DOZO_LDAP_CA_FILE");
 
         ldap.shutDown(true);
-        assertFound(examine(settings), "directory", State.BROKEN, "cannot log in", "DOZO_LDAP_URL");
+        assertBroken(examine(settings), "directory", "cannot log in", "DOZO_LDAP_URL");
     }
 
     private Path secret(String content) throws IOException {
@@ -558,30 +504,24 @@ class DoctorTest {
         try (OrthancServer orthanc = new OrthancServer(Files.createDirectory(folder.resolve("orthanc")), 1, false)) {
             url = orthanc.address();
             Map<String, String> settings = Map.of("dozo.worklist.url", url);
-            assertFound(examine(settings), "worklist", State.BROKEN, "no modality named worklist", "DicomModalities");
+            assertBroken(examine(settings), "worklist", "no modality named worklist", "DicomModalities");
 
             orthanc.setModality("worklist", Ports.free());
-            assertFound(
-                    examine(settings), "worklist", State.BROKEN, "does not reach the worklist server worklist", "RIS");
+            assertBroken(examine(settings), "worklist", "does not reach the worklist server worklist", "RIS");
 
             orthanc.setModality("worklist", orthanc.dicomPort());
             assertThat(of(examine(settings), "worklist"))
                     .matches(each ->
                             each.state() == State.OK && each.message().equals("worklist answers through " + url));
         }
-        assertFound(
-                examine(Map.of("dozo.worklist.url", url)),
-                "worklist",
-                State.BROKEN,
-                "does not answer",
-                "Start Orthanc");
+        assertBroken(examine("dozo.worklist.url", url), "worklist", "does not answer", "Start Orthanc");
     }
 
     @Test
     void anOrthancThatRefusesTheLoginIsFound() throws Exception {
         HttpServer server = answering(() -> 401);
         try {
-            assertFound(
+            assertBroken(
                     examine(Map.of(
                             "dozo.worklist.url",
                             "http://127.0.0.1:" + server.getAddress().getPort(),
@@ -590,7 +530,6 @@ class DoctorTest {
                             "dozo.worklist.password-file",
                             secret("wrong").toString())),
                     "worklist",
-                    State.BROKEN,
                     "refuses the login",
                     "DOZO_WORKLIST_USER");
         } finally {
@@ -613,10 +552,10 @@ class DoctorTest {
             assertThat(about(results, "origin pacs"))
                     .singleElement()
                     .matches(each -> each.state() == State.OK && each.message().equals(orthancAt + " answers"));
-            assertFound(results, "origin plain", State.BROKEN, "HTTP status 404", "DICOMweb plugin");
-            assertFound(results, "origin plain", State.BROKEN, "no-spool is not a folder", "user of the service");
+            assertBroken(results, "origin plain", "HTTP status 404", "DICOMweb plugin");
+            assertBroken(results, "origin plain", "no-spool is not a folder", "user of the service");
         }
-        assertFound(examine(settings), "origin pacs", State.BROKEN, "no connection", "Start the server");
+        assertBroken(examine(settings), "origin pacs", "no connection", "Start the server");
     }
 
     @Test
@@ -632,17 +571,11 @@ class DoctorTest {
 
             List<Result> results = examine(at(database));
             assertThat(about(results, "origin flywheel")).singleElement().matches(each -> each.state() == State.OK);
-            assertFound(results, "origin keyless", State.BROKEN, "cannot be read", "--secret-file");
+            assertBroken(results, "origin keyless", "cannot be read", "--secret-file");
             status.set(401);
-            assertFound(
-                    examine(at(database)),
-                    "origin flywheel",
-                    State.BROKEN,
-                    "Flywheel rejects the API key",
-                    "Put a valid key");
+            assertBroken(examine(at(database)), "origin flywheel", "Flywheel rejects the API key", "Put a valid key");
             status.set(404);
-            assertFound(
-                    examine(at(database)), "origin flywheel", State.BROKEN, "/auth/status: 404", "Correct the address");
+            assertBroken(examine(at(database)), "origin flywheel", "/auth/status: 404", "Correct the address");
             assertThat(examine(at(database)).toString()).doesNotContain("a-key-of-nobody");
         } finally {
             server.stop(0);
@@ -682,7 +615,7 @@ class DoctorTest {
                 insert into recipient (name, channel, address, language, active, morning_report)
                 values ('it', 'mail', 'it@example.org', 'en', true, false)
                 """).update();
-        assertFound(examine(at(database)), "mail", State.BROKEN, "no mail server is set", "DOZO_MAIL_HOST");
+        assertBroken(examine(at(database)), "mail", "no mail server is set", "DOZO_MAIL_HOST");
 
         GreenMail mail = new GreenMail(new ServerSetup(Ports.free(), "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
         mail.start();
@@ -692,17 +625,17 @@ class DoctorTest {
                 "dozo.mail.port",
                 String.valueOf(mail.getSmtp().getPort())));
         try {
-            assertFound(examine(settings), "mail", State.BROKEN, "STARTTLS", "DOZO_MAIL_TLS");
+            assertBroken(examine(settings), "mail", "STARTTLS", "DOZO_MAIL_TLS");
             settings.put("dozo.mail.tls", "none");
-            assertThat(of(examine(settings), "mail").state()).isEqualTo(State.OK);
+            assertOk(examine(settings), "mail", "");
             settings.put("dozo.mail.user", "dozo");
             settings.put("dozo.mail.password-file", secret("wrong").toString());
-            assertFound(examine(settings), "mail", State.BROKEN, "refuses the login", "DOZO_MAIL_USER");
+            assertBroken(examine(settings), "mail", "refuses the login", "DOZO_MAIL_USER");
             assertThat(mail.getReceivedMessages()).isEmpty();
         } finally {
             mail.stop();
         }
-        assertFound(examine(settings), "mail", State.BROKEN, "cannot be used", "start the server");
+        assertBroken(examine(settings), "mail", "cannot be used", "start the server");
     }
 
     @Test
@@ -727,10 +660,9 @@ class DoctorTest {
         jdbc.sql("do $$ begin execute format('alter database %I connection limit 50', current_database()); end $$")
                 .update();
 
-        assertFound(
+        assertWarning(
                 examine(at(database)),
                 "database",
-                State.WARNING,
                 "allows Dozo 50 connections; services and workers, 3 processes in all, may use 99",
                 "max_connections");
     }
@@ -743,9 +675,9 @@ class DoctorTest {
         for (Duration off : List.of(Duration.ofHours(1), Duration.ofHours(-1))) {
             List<Result> results = Doctor.examine(
                     new Installation(given(settings), () -> real.instant().plus(off), LIMIT));
-            assertFound(results, "clock", State.WARNING, "differ by 3,", "NTP");
+            assertWarning(results, "clock", "differ by 3,", "NTP");
         }
-        assertThat(of(examine(settings), "clock").state()).isEqualTo(State.OK);
+        assertOk(examine(settings), "clock", "");
     }
 
     @Test
@@ -829,27 +761,21 @@ class DoctorTest {
 
             List<Result> results = examine(at(database));
 
-            assertFound(results, "site away", State.BROKEN, "does not answer", "dozo site change away");
-            assertFound(
-                    results,
-                    "site impostor",
-                    State.BROKEN,
-                    "differs from the pinned one",
-                    "Ask the site's administrators");
-            assertFound(results, "site stranger", State.BROKEN, "does not accept the private key", "authorized_keys");
-            assertFound(results, "site keyless", State.BROKEN, "no-key", "user of the service");
-            assertFound(results, "site open", State.BROKEN, "other users can read", "chmod 600");
-            assertFound(results, "site rootless", State.BROKEN, "is not a readable folder", "Create the folder");
-            assertFound(results, "site scarce", State.WARNING, "only ", "Free some space");
-            assertFound(results, "site fixed", State.BROKEN, "cannot write below the root", "read-write");
-            assertFound(results, "site plain", State.WARNING, "every file is read back", "sha256sum");
-            assertFound(
+            assertBroken(results, "site away", "does not answer", "dozo site change away");
+            assertBroken(results, "site impostor", "differs from the pinned one", "Ask the site's administrators");
+            assertBroken(results, "site stranger", "does not accept the private key", "authorized_keys");
+            assertBroken(results, "site keyless", "no-key", "user of the service");
+            assertBroken(results, "site open", "other users can read", "chmod 600");
+            assertBroken(results, "site rootless", "is not a readable folder", "Create the folder");
+            assertWarning(results, "site scarce", "only ", "Free some space");
+            assertBroken(results, "site fixed", "cannot write below the root", "read-write");
+            assertWarning(results, "site plain", "every file is read back", "sha256sum");
+            assertWarning(
                     results,
                     "site newer",
-                    State.WARNING,
                     "2 manifests of 1 experiment that this database does not know, such as p/E1",
                     "dozo rebuild-catalogue");
-            assertFound(results, "site good", State.HINT, "steals the key", "hardened-site.md");
+            assertHint(results, "site good", "steals the key", "hardened-site.md");
             assertThat(about(results, "site good"))
                     .extracting(Result::state)
                     .contains(State.OK)
@@ -872,7 +798,7 @@ class DoctorTest {
             List<Result> results = Doctor.examine(
                     new Installation(given(at(database)), InstantSource.system(), Duration.ofSeconds(5)));
 
-            assertFound(results, "site silent", State.BROKEN, "no answer within 5 s", "--timeout");
+            assertBroken(results, "site silent", "no answer within 5 s", "--timeout");
         }
     }
 
@@ -881,7 +807,7 @@ class DoctorTest {
         HikariDataSource database = TestDatabase.fresh();
         register(JdbcClient.create(database), "E1", folder);
 
-        assertFound(examine(at(database)), "sites", State.WARNING, "no experiment is backed up", "dozo site add");
+        assertWarning(examine(at(database)), "sites", "no experiment is backed up", "dozo site add");
     }
 
     @Test
@@ -899,9 +825,9 @@ class DoctorTest {
 
         List<Result> results = examine(at(database));
 
-        assertFound(results, "sources", State.WARNING, "1 of 5 are empty: " + folder.resolve("empty"), "Mount");
-        assertFound(results, "sources", State.WARNING, "1 of 5 do not exist: " + folder.resolve("gone"), "Mount");
-        assertFound(results, "sources", State.BROKEN, "1 of 5 cannot be read: " + tooLong, "read these");
+        assertWarning(results, "sources", "1 of 5 are empty: " + folder.resolve("empty"), "Mount");
+        assertWarning(results, "sources", "1 of 5 do not exist: " + folder.resolve("gone"), "Mount");
+        assertBroken(results, "sources", "1 of 5 cannot be read: " + tooLong, "read these");
         assertThat(about(results, "sources")).extracting(Result::message).contains("2 of 5 can be read");
     }
 
@@ -917,7 +843,7 @@ class DoctorTest {
         try (HungMount _ = new HungMount(dead)) {
             List<Result> results = examine(at(database));
 
-            assertFound(results, "sources", State.BROKEN, "150 of 151 do not answer", "file server");
+            assertBroken(results, "sources", "150 of 151 do not answer", "file server");
             assertThat(about(results, "sources")).extracting(Result::message).contains("1 of 151 can be read");
         }
     }
@@ -934,8 +860,8 @@ class DoctorTest {
         try (HungMount _ = new HungMount(dead)) {
             List<Result> results = examine(at(database));
 
-            assertFound(results, "sources", State.BROKEN, "100 of 150 do not answer", "file server");
-            assertFound(results, "sources", State.WARNING, "50 of 150 were not checked", "again");
+            assertBroken(results, "sources", "100 of 150 do not answer", "file server");
+            assertWarning(results, "sources", "50 of 150 were not checked", "again");
         }
     }
 
@@ -967,14 +893,13 @@ class DoctorTest {
                         """).update();
         List<Result> results = examine(settings);
 
-        assertFound(results, "schedule", State.WARNING, "no night to site dr is ever due", "dozo site schedule dr");
-        assertFound(results, "schedule", State.WARNING, "for only 70 minutes a week", "dozo site timetable dr");
-        assertFound(results, "schedule", State.WARNING, "never allows more than 80 kbit/s", "dozo site timetable dr");
-        assertFound(results, "schedule", State.WARNING, "7 experiments are not all safe at site dr", "dozo forecast");
-        assertFound(results, "schedule", State.HINT, "never read again", "DOZO_SCRUB_WINDOW");
-        assertFound(
-                examine(Map.of("dozo.schedule.cron", "-")), "schedule", State.HINT, "DOZO_SCHEDULE_CRON is -", "0 0 1");
-        assertFound(examine(Map.of("dozo.schedule.zone", "UTC")), "time zone", State.OK, "UTC", "");
+        assertWarning(results, "schedule", "no night to site dr is ever due", "dozo site schedule dr");
+        assertWarning(results, "schedule", "for only 70 minutes a week", "dozo site timetable dr");
+        assertWarning(results, "schedule", "never allows more than 80 kbit/s", "dozo site timetable dr");
+        assertWarning(results, "schedule", "7 experiments are not all safe at site dr", "dozo forecast");
+        assertHint(results, "schedule", "never read again", "DOZO_SCRUB_WINDOW");
+        assertHint(examine("dozo.schedule.cron", "-"), "schedule", "DOZO_SCHEDULE_CRON is -", "0 0 1");
+        assertOk(examine("dozo.schedule.zone", "UTC"), "time zone", "UTC");
     }
 
     @Test
@@ -986,7 +911,7 @@ class DoctorTest {
                 .contains("cure: Start Dozo with ./dozo, or add the missing options")
                 .containsPattern("broken: \\d+, warnings: \\d+, hints: \\d+, ok: \\d+\n$");
         assertThat(ended.code()).as("the JVM of tests has other options").isEqualTo(1);
-        assertThat(Ended.of("doctor", "--timeout", "0").code()).isEqualTo(2);
+        Ended.of("doctor", "--timeout", "0").ends(2);
         assertThat(Ended.of("doctor", "--timeout", "3601").err()).contains("expected 1 to 3600");
     }
 
@@ -1038,16 +963,17 @@ class DoctorTest {
 
     private static Map<String, String> as(@Nullable String user, HikariDataSource database) {
         return Map.of(
-                "dozo.db.url",
-                String.valueOf(database.getJdbcUrl()),
-                "dozo.db.user",
-                user == null ? String.valueOf(database.getUsername()) : user,
-                "dozo.db.password",
-                user == null ? String.valueOf(database.getPassword()) : "hush");
+                "dozo.db.url", String.valueOf(database.getJdbcUrl()),
+                "dozo.db.user", user == null ? String.valueOf(database.getUsername()) : user,
+                "dozo.db.password", user == null ? String.valueOf(database.getPassword()) : "hush");
     }
 
     private List<Result> examine(Map<String, String> settings) {
         return Doctor.examine(new Installation(given(settings), InstantSource.system(), LIMIT));
+    }
+
+    private List<Result> examine(String setting, String value) {
+        return examine(Map.of(setting, value));
     }
 
     /** Examines with several settings; the later ones count. */
@@ -1076,6 +1002,23 @@ class DoctorTest {
 
     private static List<Result> about(List<Result> results, String about) {
         return results.stream().filter(each -> each.about().equals(about)).toList();
+    }
+
+    private static void assertOk(List<Result> results, String about, String message) {
+        assertThat(of(results, about).state()).isEqualTo(State.OK);
+        assertThat(of(results, about).message()).contains(message);
+    }
+
+    private static void assertBroken(List<Result> results, String about, String message, String cure) {
+        assertFound(results, about, State.BROKEN, message, cure);
+    }
+
+    private static void assertWarning(List<Result> results, String about, String message, String cure) {
+        assertFound(results, about, State.WARNING, message, cure);
+    }
+
+    private static void assertHint(List<Result> results, String about, String message, String cure) {
+        assertFound(results, about, State.HINT, message, cure);
     }
 
     private static void assertFound(List<Result> results, String about, State state, String message, String cure) {

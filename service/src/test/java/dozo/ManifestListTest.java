@@ -3,11 +3,11 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
+import dozo.run.Runs.RunState;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -30,12 +30,10 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
 /** A manifest's list is read by {@code sha256sum -c}, exact to the byte. An incomplete list never looks complete. */
@@ -53,15 +51,12 @@ class ManifestListTest {
 
     private record Printed(int code, byte[] out, String err) {}
 
-    private record Said(int code, String text) {}
-
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
-        assertThat(service.register("dr", site.address()).status()).isEqualTo(200);
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                .isEqualTo(201);
+        service.register("dr", site.address()).expect(200);
+        service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         writeNames(source("NAMES"));
         Files.writeString(source("TWO").resolve("a"), "first");
         Files.writeString(source("TWO").resolve("sub"), "second");
@@ -143,9 +138,7 @@ class ManifestListTest {
         assertThat(header(head, "Content-Length")).as("the length is not known").isEmpty();
         assertThat(ask("GET", LIST.formatted("TWO"), "application/json").statusCode())
                 .isEqualTo(406);
-        assertThat(service.get("/api/v1/experiments/P1/TWO/manifests/9/sha256sums")
-                        .status())
-                .isEqualTo(404);
+        service.get("/api/v1/experiments/P1/TWO/manifests/9/sha256sums").expect(404);
     }
 
     @Test
@@ -167,9 +160,8 @@ class ManifestListTest {
         assertThat(check(source, first)).containsExactly("changes: FAILED");
         assertThat(dozo("manifest", "P1/EARLIER", "--as-of", "2020-01-01").code())
                 .isEqualTo(Exit.REFUSED);
-        String sealed = service.get("/api/v1/experiments/P1/EARLIER/manifests/1")
-                .at("/sealedAt")
-                .asString();
+        String sealed =
+                service.get("/api/v1/experiments/P1/EARLIER/manifests/1").string("/sealedAt");
         assertThat(dozo("manifest", "P1/EARLIER", "--as-of", sealed).out()).isEqualTo(first);
     }
 
@@ -194,11 +186,8 @@ class ManifestListTest {
         HttpResponse<byte[]> partial = load(list + "?partial=true");
         Printed printed = dozo("manifest", "P1/LACKS");
 
-        assertThat(refused.status()).isEqualTo(409);
-        assertThat(refused.at("/errors/0/field").asString()).isEqualTo("partial");
-        assertThat(refused.at("/errors/0/message").asString())
-                .contains("1 of 1 files")
-                .contains("have no receipt at dr");
+        refused.refused(409, "partial");
+        assertThat(refused.string("/errors/0/message")).contains("1 of 1 files").contains("have no receipt at dr");
         assertThat(header(partial, "Dozo-Files-Missing")).isEqualTo("1");
         assertThat(new String(partial.body(), StandardCharsets.UTF_8)).startsWith("# NOT WHOLE: 1 of ");
         assertThat(check(source, partial.body())).isEmpty();
@@ -247,18 +236,19 @@ class ManifestListTest {
     void theCommandLineHasRootsAndSheetsToo() throws Exception {
         Path root = folder.toRealPath();
 
-        assertThat(said("project", "roots", "P1").text()).contains("has no source roots");
-        assertThat(said("project", "roots", "P1", root.toString()).text()).isEqualTo(root + "\n");
-        assertThat(said("project", "roots", "P1").text()).isEqualTo(root + "\n");
-        assertThat(said("project", "roots", "P1", root + "/nothing").code()).isEqualTo(Exit.REFUSED);
-        assertThat(said("project", "roots", "P1", "--none").text()).contains("has no source roots");
-        assertThat(said("prove", "P1/TWO", "a", "--csv").text())
+        assertThat(Ended.dozo(service, "project roots P1").out()).contains("has no source roots");
+        assertThat(Ended.dozo(service, "project roots P1", root).out()).isEqualTo(root + "\n");
+        assertThat(Ended.dozo(service, "project roots P1").out()).isEqualTo(root + "\n");
+        assertThat(Ended.dozo(service, "project roots P1", root + "/nothing").code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(Ended.dozo(service, "project roots P1 --none").out()).contains("has no source roots");
+        assertThat(Ended.dozo(service, "prove P1/TWO a --csv").out())
                 .startsWith("experiment,path,pathBytes,")
                 .contains("\nP1/TWO,a,YQ==,");
-        assertThat(said("ledger", "list", "--subject", "P1", "--csv").text())
+        assertThat(Ended.dozo(service, "ledger list --subject P1 --csv").out())
                 .startsWith("seq,at,actor,action,subject,detail,hash")
                 .contains(",project.created,P1,");
-        assertThat(said("ledger", "list", "--csv", "--json").code()).isEqualTo(Exit.USAGE);
+        assertThat(Ended.dozo(service, "ledger list --csv --json").code()).isEqualTo(Exit.USAGE);
     }
 
     /** Writes names as researchers leave them, and random ones of bytes that programs often handle wrongly. */
@@ -319,27 +309,15 @@ class ManifestListTest {
     }
 
     private static void register(String code) throws IOException {
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}"
-                                        .formatted(code, source(code)))
-                        .status())
-                .isEqualTo(201);
+        service.createExperiment("P1", code, source(code));
     }
 
     private static void runToItsEnd() {
-        long run = service.post("/api/v1/runs", "{}").at("/id").asLong();
-        Awaitility.await()
-                .atMost(5, TimeUnit.MINUTES)
-                .until(() -> !service.get("/api/v1/runs/" + run)
-                        .at("/state")
-                        .asString()
-                        .equals("RUNNING"));
-        assertThat(service.get("/api/v1/runs/" + run).at("/state").asString()).isEqualTo("COMPLETE");
+        assertThat(service.backUp().state()).isEqualTo(RunState.COMPLETE);
     }
 
     private static void jdbc(String sql) {
-        service.bean(JdbcClient.class).sql(sql).update();
+        service.jdbc().sql(sql).update();
     }
 
     private static String header(HttpResponse<?> response, String name) {
@@ -366,19 +344,6 @@ class ManifestListTest {
 
     private static HttpClient http() {
         return HttpClient.newHttpClient();
-    }
-
-    /** Returns what a command prints through its own writers. */
-    private static Said said(String... arguments) {
-        StringWriter text = new StringWriter();
-        PrintWriter writer = new PrintWriter(text, true);
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(writer).setErr(writer);
-        String[] all = Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
-                .toArray(String[]::new);
-        int code = commandLine.execute(all);
-        writer.flush();
-        return new Said(code, text.toString());
     }
 
     private static Printed dozo(String... arguments) {

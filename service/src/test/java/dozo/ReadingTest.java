@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.bind.annotation.RequestMethod;
 
 /** Reading creates nothing: no key, and no row of the ledger. */
@@ -62,9 +61,6 @@ class ReadingTest {
     }
 
     private static long rows(RunningService service) {
-        return service.bean(JdbcClient.class)
-                .sql("select count(*) from ledger")
-                .query(Long.class)
-                .single();
+        return service.count("select count(*) from ledger");
     }
 }

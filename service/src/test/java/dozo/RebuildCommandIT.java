@@ -1,7 +1,6 @@
 package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.command.Exit;
@@ -12,18 +11,12 @@ import dozo.ledger.Coverage;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
-import dozo.run.Operations;
-import dozo.run.Runs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -32,14 +25,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 @StartsServices(2)
 class RebuildCommandIT {
 
-    private static final int LIMIT_SECONDS = 120;
-
     @TempDir
     Path folder;
 
     private final HikariDataSource fresh = TestDatabase.empty();
-
-    private record Ended(int exitCode, String output) {}
 
     @Test
     void aNewMachineGetsTheCatalogueFromTheSiteAndServesIt() throws Exception {
@@ -50,8 +39,8 @@ class RebuildCommandIT {
             String fingerprint = backUp(source, site.address());
 
             Ended unknown = rebuild(site.address(), "dr", false);
-            assertThat(unknown.output()).contains("authorized_keys", "ssh-ed25519 ", "the same command continues");
-            assertThat(unknown.exitCode()).isEqualTo(Exit.UNAVAILABLE);
+            assertThat(unknown.out()).contains("authorized_keys", "ssh-ed25519 ", "the same command continues");
+            assertThat(unknown.code()).isEqualTo(Exit.UNAVAILABLE);
 
             HikariDataSource another = TestDatabase.empty();
             Ended loaded = rebuild(
@@ -61,26 +50,25 @@ class RebuildCommandIT {
                     true,
                     "--recovery-key",
                     folder.resolve("old/recovery-key").toString());
-            assertThat(loaded.output())
+            assertThat(loaded.out())
                     .contains("signed with " + fingerprint + "; not checked, because --signed-by was not given");
-            assertThat(loaded.exitCode()).isEqualTo(Exit.WELL);
+            assertThat(loaded.code()).isEqualTo(Exit.WELL);
             assertThat(new Ledger(JdbcClient.create(another), InstantSource.system()).after(0, 10_000))
                     .filteredOn(row -> row.action().equals("catalogue.loaded"))
                     .singleElement()
                     .satisfies(row -> assertThat(row.detail()).contains(fingerprint));
 
             Ended rebuilt = rebuild(site.address(), "dr", true);
-            assertThat(rebuilt.output())
+            assertThat(rebuilt.out())
                     .contains("lists: 1 files, folders and links of 1 experiments", "everything is verified")
                     .doesNotContain("Exception", "password");
-            assertThat(rebuilt.exitCode()).isEqualTo(Exit.WELL);
+            assertThat(rebuilt.code()).isEqualTo(Exit.WELL);
 
             Ended again = rebuild(site.address(), "dr", true);
-            assertThat(again.output()).contains("dozo: database: the database is in use");
-            assertThat(again.exitCode()).isEqualTo(Exit.REFUSED);
+            assertThat(again.out()).contains("dozo: database: the database is in use");
+            assertThat(again.code()).isEqualTo(Exit.REFUSED);
 
-            Ended wrong = rebuild(site.address(), "no name", true);
-            assertThat(wrong.exitCode()).isEqualTo(Exit.REFUSED);
+            assertThat(rebuild(site.address(), "no name", true).code()).isEqualTo(Exit.REFUSED);
         }
         try (RunningService service = RunningService.start(folder.resolve("new"), fresh, Map.of())) {
             assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
@@ -88,17 +76,13 @@ class RebuildCommandIT {
         }
     }
 
-    private String backUp(Path source, SiteAddress site) {
+    private String backUp(Path source, SiteAddress site) throws IOException {
         try (RunningService service = RunningService.start(folder.resolve("old"))) {
-            service.bean(Sites.class).save("dr", site, "test");
-            service.bean(Projects.class).create("p", "", "test");
-            service.bean(Experiments.class).register("p", "E1", "", source, "test");
-            long run = service.bean(Operations.class).start("dr", "test").id();
-            await().atMost(Duration.ofMinutes(1))
-                    .until(() ->
-                            !service.bean(Runs.class).find(run).orElseThrow().goesOn());
+            service.saveSite("dr", site);
+            service.createExperiment("p", "E1", source);
+            service.backUp();
             assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
-            return service.get("/api/v1/certificate-key").at("/fingerprint").asString();
+            return service.get("/api/v1/certificate-key").string("/fingerprint");
         }
     }
 
@@ -114,7 +98,6 @@ class RebuildCommandIT {
             java.arguments("--identity", site.identity().toString());
         }
         java.arguments(more).arguments(name, "%s@%s:%s".formatted(site.user(), site.host(), site.root()));
-        Path output = Files.createTempFile(folder, "output", "");
         ProcessBuilder command = java.fromCache().process();
         Path secret = folder.resolve("password");
         Files.writeString(secret, String.valueOf(database.getPassword()));
@@ -124,14 +107,6 @@ class RebuildCommandIT {
                         "DOZO_DB_URL", database.getJdbcUrl(),
                         "DOZO_DB_USER", String.valueOf(database.getUsername()),
                         "DOZO_DB_PASSWORD_FILE", secret.toString()));
-        Process process = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
-        return new Ended(process.exitValue(), Files.readString(output));
+        return Ended.of(command);
     }
 }

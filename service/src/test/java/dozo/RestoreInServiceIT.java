@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
-import dozo.people.Tokens;
 import dozo.people.Users;
+import dozo.run.Runs.RunState;
 import dozo.ui.Bytes;
 import java.io.IOException;
 import java.net.URLEncoder;
@@ -34,7 +33,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * A lab manager uses the service to restore experiments of own projects, into folders that an administrator has
@@ -42,7 +40,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 class RestoreInServiceIT {
 
-    private static final String PASSWORD = "a password for tests";
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
     /** So large that a download has begun before it is read to its end. */
@@ -63,29 +60,19 @@ class RestoreInServiceIT {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address());
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).create("operator", PASSWORD, Set.of(Role.OPERATOR), "test");
-        service.bean(Users.class).create("auditor", PASSWORD, Set.of(Role.AUDITOR), "test");
+        service.createUser("lab", Role.LAB_MANAGER);
+        service.createUser("operator", Role.OPERATOR);
+        service.createUser("auditor", Role.AUDITOR);
         for (String project : List.of("OWN", "ALIEN")) {
             Path source = Files.createDirectory(folder.resolve("source-" + project));
             Files.writeString(source.resolve("脳 scan"), "of " + project);
-            assertThat(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
-                            .status())
-                    .isEqualTo(201);
-            assertThat(service.post(
-                                    "/api/v1/experiments",
-                                    "{\"project\": \"%s\", \"code\": \"E1\", \"source\": \"%s\"}"
-                                            .formatted(project, source))
-                            .status())
-                    .isEqualTo(201);
+            service.createExperiment(project, "E1", source);
             allow(project, allowed);
         }
         service.bean(Users.class).join("OWN", "lab", "test");
         addFiles();
         addTree();
-        String run = service.post("/api/v1/runs", "{}").at("/id").asString();
-        await().atMost(LIMIT)
-                .until(() -> service.get("/api/v1/runs/" + run).at("/state").asString(), "COMPLETE"::equals);
+        assertThat(service.backUp().state()).isEqualTo(RunState.COMPLETE);
     }
 
     /** Registers an experiment whose copies tests may damage. */
@@ -96,11 +83,7 @@ class RestoreInServiceIT {
             Files.writeString(source.resolve(name), "content of " + name);
         }
         Files.write(source.resolve("large"), new byte[LARGE_BYTES]);
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"OWN\", \"code\": \"FILES\", \"source\": \"%s\"}".formatted(source))
-                        .status())
-                .isEqualTo(201);
+        service.createExperiment("OWN", "FILES", source);
     }
 
     /** Registers an experiment with names and facts that archives tend to lose. */
@@ -120,11 +103,7 @@ class RestoreInServiceIT {
         Path old = Files.writeString(source.resolve("研究/old"), "old");
         Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("r-x--x---"));
         Files.setLastModifiedTime(old, FileTime.from(Instant.parse("1969-07-20T20:17:40.5Z")));
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"OWN\", \"code\": \"TREE\", \"source\": \"%s\"}".formatted(source))
-                        .status())
-                .isEqualTo(201);
+        service.createExperiment("OWN", "TREE", source);
     }
 
     @AfterAll
@@ -136,32 +115,30 @@ class RestoreInServiceIT {
     @Test
     void anExperimentOfAnOwnProjectComesBackAndTheLedgerSaysWho() throws Exception {
         long before = service.bean(Ledger.class).last();
-        Answer asked = service.askAs(
-                as("lab"),
-                "POST",
-                "/api/v1/experiments/OWN/E1/restores",
-                "{\"folderBytes\": \"%s\", \"manifest\": 1, \"site\": \"dr\"}"
-                        .formatted(Base64.getEncoder()
-                                .encodeToString(allowed.resolve("研究").toString().getBytes(StandardCharsets.UTF_8))));
+        Answer asked = service.as("lab")
+                .post(
+                        "/api/v1/experiments/OWN/E1/restores",
+                        "{\"folderBytes\": \"%s\", \"manifest\": 1, \"site\": \"dr\"}"
+                                .formatted(Base64.getEncoder()
+                                        .encodeToString(
+                                                allowed.resolve("研究").toString().getBytes(StandardCharsets.UTF_8))));
 
-        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        asked.expect(202);
         Answer ended = ended("lab", String.valueOf(asked.location()));
-        assertThat(ended.at("/state").asString()).as(ended.text()).isEqualTo("COMPLETE");
-        assertThat(ended.at("/requestedBy").asString()).isEqualTo("lab");
-        assertThat(ended.at("/bytesVerified").asLong()).isEqualTo(6);
+        ended.has("/state", "COMPLETE");
+        ended.has("/requestedBy", "lab");
+        ended.has("/bytesVerified", 6);
         assertThat(allowed.resolve("研究/脳 scan")).hasContent("of OWN");
         assertThat(names(allowed.resolve("研究"))).hasSize(1);
         for (String user : List.of("lab", "operator", "auditor")) {
             assertThat(ask(user, "GET", "/OWN/E1/restores", null).text()).contains("研究");
             assertThat(ask(user, "GET", "/OWN/E1/restores/%s/findings".formatted(id(ended)), null)
-                            .at("/items")
-                            .size())
+                            .items())
                     .isZero();
         }
-        assertThat(ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id(ended)), null)
-                        .status())
-                .isEqualTo(409);
-        assertThat(service.bean(Ledger.class).after(before, 100))
+        ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id(ended)), null)
+                .expect(409);
+        assertThat(service.ledgerAfter(before))
                 .filteredOn(row -> row.action().startsWith("restore."))
                 .anyMatch(row -> row.actor().equals("lab")
                         && row.action().equals("restore.requested")
@@ -173,42 +150,37 @@ class RestoreInServiceIT {
     @Test
     void aForeignExperimentIsAsOneThatIsNotThere() {
         Answer operators = restore("operator", "ALIEN", allowed.resolve("alien"));
-        assertThat(operators.status()).as(operators.text()).isEqualTo(202);
+        operators.expect(202);
         String id = id(operators);
 
-        assertThat(restore("lab", "ALIEN", allowed.resolve("never")).status()).isEqualTo(404);
-        assertThat(ask("lab", "GET", "/ALIEN/E1/restores", null).status()).isEqualTo(404);
-        assertThat(ask("lab", "GET", "/ALIEN/E1/restores/" + id, null).status()).isEqualTo(404);
+        restore("lab", "ALIEN", allowed.resolve("never")).expect(404);
+        ask("lab", "GET", "/ALIEN/E1/restores", null).expect(404);
+        ask("lab", "GET", "/ALIEN/E1/restores/" + id, null).expect(404);
         assertThat(ask("lab", "GET", "/OWN/E1/restores/" + id, null).status())
                 .as("by the address of an own one")
                 .isEqualTo(404);
-        assertThat(ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id), null)
-                        .status())
-                .isEqualTo(404);
-        assertThat(restore("auditor", "OWN", allowed.resolve("never")).status()).isEqualTo(403);
+        ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id), null).expect(404);
+        restore("auditor", "OWN", allowed.resolve("never")).expect(403);
         assertThat(allowed.resolve("never")).doesNotExist();
-        assertThat(ended("operator", String.valueOf(operators.location()))
-                        .at("/state")
-                        .asString())
-                .isEqualTo("COMPLETE");
+        ended("operator", String.valueOf(operators.location())).has("/state", "COMPLETE");
     }
 
     @Test
     void aFileIsDownloadedAndTheLedgerSaysByWhom() {
-        HttpResponse<String> file = download("lab", "OWN/FILES", "脳 image");
+        Answer file = download("lab", "OWN/FILES", "脳 image");
 
-        assertThat(file.statusCode()).as(file.body()).isEqualTo(200);
-        assertThat(file.body()).isEqualTo("content of 脳 image");
+        file.expect(200);
+        assertThat(file.text()).isEqualTo("content of 脳 image");
         assertThat(file.headers().firstValue("Content-Disposition"))
                 .get()
                 .asString()
                 .startsWith("attachment; ")
                 .contains("filename*=UTF-8''%E8%84%B3%20image");
-        assertThat(service.bean(Ledger.class).after(0, 1_000))
+        assertThat(service.ledger())
                 .anyMatch(row -> row.action().equals("file.downloaded")
                         && row.actor().equals("lab")
                         && row.subject().equals("OWN/FILES"));
-        assertThat(download("lab", "OWN/FILES", "large").body()).hasSize(LARGE_BYTES);
+        assertThat(download("lab", "OWN/FILES", "large").text()).hasSize(LARGE_BYTES);
     }
 
     @Test
@@ -216,28 +188,21 @@ class RestoreInServiceIT {
         String address = "/experiments/OWN/FILES/proof?path="
                 + Bytes.of(FilePath.of("脳 image".getBytes(StandardCharsets.UTF_8)));
 
-        assertThat(service.look(service.browser("lab", PASSWORD), address, "en").body())
+        assertThat(service.page(service.browser("lab"), address))
                 .contains(
                         "Download this content",
                         "name=\"entry\" value=\"%d\"".formatted(entry("OWN/FILES", "脳 image")));
-        assertThat(service.look(service.browser("auditor", PASSWORD), address, "en")
-                        .body())
-                .doesNotContain("Download this content");
+        assertThat(service.page(service.browser("auditor"), address)).doesNotContain("Download this content");
     }
 
     @Test
     void noFileIsDownloadedByOthersAndNothingThatIsNoFile() {
-        assertThat(download("lab", "ALIEN/E1", "脳 scan").statusCode()).isEqualTo(404);
-        assertThat(download("auditor", "OWN/FILES", "脳 image").statusCode()).isEqualTo(403);
-        HttpResponse<String> folder = download("lab", "OWN/FILES", "empty");
-        assertThat(folder.statusCode()).isEqualTo(422);
-        assertThat(folder.body()).contains("has no verified copy of this file");
-        assertThat(service.submit(
-                                service.browser("lab", PASSWORD),
-                                "/experiments/OWN/FILES/download",
-                                "site=dr&entry=999999")
-                        .statusCode())
-                .isEqualTo(422);
+        download("lab", "ALIEN/E1", "脳 scan").expect(404);
+        download("auditor", "OWN/FILES", "脳 image").expect(403);
+        assertThat(download("lab", "OWN/FILES", "empty").expect(422).text())
+                .contains("has no verified copy of this file");
+        service.submit(service.browser("lab"), "/experiments/OWN/FILES/download", "site=dr&entry=999999")
+                .expect(422);
     }
 
     @Test
@@ -251,15 +216,15 @@ class RestoreInServiceIT {
         byte[] right = Files.readAllBytes(large);
         Files.write(large, changed);
 
-        HttpResponse<String> flipped = download("lab", "OWN/FILES", "flipped");
-        HttpResponse<String> gone = download("lab", "OWN/FILES", "gone");
+        Answer flipped = download("lab", "OWN/FILES", "flipped");
+        Answer gone = download("lab", "OWN/FILES", "gone");
 
-        assertThat(flipped.statusCode()).isEqualTo(422);
-        assertThat(flipped.body())
+        flipped.expect(422);
+        assertThat(flipped.text())
                 .contains("is not what was verified, and was not downloaded")
                 .doesNotContain("c0ntent");
-        assertThat(gone.statusCode()).isEqualTo(422);
-        assertThat(gone.body()).contains("cannot be read now");
+        gone.expect(422);
+        assertThat(gone.text()).contains("cannot be read now");
         assertThatThrownBy(() -> download("lab", "OWN/FILES", "large"))
                 .as("it has begun, so it breaks off")
                 .hasRootCauseInstanceOf(IOException.class);
@@ -285,9 +250,10 @@ class RestoreInServiceIT {
                 .contains("filename*=UTF-8''%E7%A0%94%E7%A9%B6.tar");
         Path unpacked = Files.createDirectory(folder.resolve("unpacked"));
         Path file = Files.write(folder.resolve("archive.tar"), archive.body());
-        assertThat(output("tar", "-C", unpacked.toString(), "-xf", file.toString()))
+        assertThat(Ended.printed("tar", "-C", unpacked.toString(), "-xf", file.toString()))
                 .isEmpty();
-        assertThat(output("diff", "-r", "--no-dereference", source.resolve("研究").toString(), unpacked + "/研究"))
+        assertThat(Ended.printed(
+                        "diff", "-r", "--no-dereference", source.resolve("研究").toString(), unpacked + "/研究"))
                 .isEmpty();
         assertThat(names(unpacked)).containsExactly("研究");
         for (String each : List.of("研究", "研究/old")) {
@@ -300,7 +266,7 @@ class RestoreInServiceIT {
         }
         assertThat(new String(archive.body(), StandardCharsets.ISO_8859_1))
                 .doesNotContain(System.getProperty("user.name"));
-        assertThat(service.bean(Ledger.class).after(0, 1_000))
+        assertThat(service.ledger())
                 .anyMatch(row -> row.action().equals("folder.downloaded")
                         && row.actor().equals("lab")
                         && row.subject().equals("OWN/TREE")
@@ -315,7 +281,7 @@ class RestoreInServiceIT {
                 .get()
                 .asString()
                 .contains("\"TREE.tar\"");
-        assertThat(output(
+        assertThat(Ended.printed(
                         "tar",
                         "-tf",
                         Files.write(folder.resolve("whole.tar"), archive.body()).toString()))
@@ -332,14 +298,11 @@ class RestoreInServiceIT {
         assertThat(ask("lab", "POST", "/OWN/TREE/manifests/1/download?site=dr", null)
                         .text())
                 .contains("in the deep", "beside");
-        assertThat(ask("lab", "POST", files + "?path=nothing", null).status()).isEqualTo(404);
-        assertThat(ask("lab", "POST", files + "?path=../x", null).status()).isEqualTo(422);
-        assertThat(ask("lab", "POST", "/OWN/FILES/manifests/9/download", null).status())
-                .isEqualTo(404);
-        assertThat(ask("lab", "POST", "/ALIEN/E1/manifests/1/download", null).status())
-                .isEqualTo(404);
-        assertThat(ask("auditor", "POST", files + "?path=" + encoded, null).status())
-                .isEqualTo(403);
+        ask("lab", "POST", files + "?path=nothing", null).expect(404);
+        ask("lab", "POST", files + "?path=../x", null).expect(422);
+        ask("lab", "POST", "/OWN/FILES/manifests/9/download", null).expect(404);
+        ask("lab", "POST", "/ALIEN/E1/manifests/1/download", null).expect(404);
+        ask("auditor", "POST", files + "?path=" + encoded, null).expect(403);
     }
 
     @Test
@@ -347,73 +310,62 @@ class RestoreInServiceIT {
         assertThat(download("lab", "ALIEN/E1", FilePath.ROOT).statusCode()).isEqualTo(404);
         assertThat(download("auditor", "OWN/TREE", FilePath.ROOT).statusCode()).isEqualTo(403);
         assertThat(text(download("lab", "OWN/TREE", FilePath.of("nothing")))).contains("has nothing with this path");
-        assertThat(service.submit(
-                                service.browser("lab", PASSWORD),
-                                "/experiments/OWN/TREE/manifests/7/download",
-                                "site=dr")
-                        .statusCode())
-                .isEqualTo(404);
+        service.submit(service.browser("lab"), "/experiments/OWN/TREE/manifests/7/download", "site=dr")
+                .expect(404);
     }
 
     @Test
     void aFolderComesBackFromItsPageAndThePageOfTheRestoreFollowsIt() {
-        HttpClient lab = service.browser("lab", PASSWORD);
-        String page = service.look(lab, "/experiments/OWN/TREE/manifests/1?folder=" + Bytes.of(FilePath.of("研究")), "en")
-                .body();
+        HttpClient lab = service.browser("lab");
+        String page = service.page(lab, "/experiments/OWN/TREE/manifests/1?folder=" + Bytes.of(FilePath.of("研究")));
         assertThat(page)
                 .contains("Restore this folder…", "/restore?manifest=1&amp;path=" + Bytes.of(FilePath.of("研究")));
         String form = "manifest=1&site=dr&path=%s&folder=%s".formatted(Bytes.of(FilePath.of("研究")), allowed);
 
-        HttpResponse<String> requested = service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree");
+        Answer requested = service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree");
 
-        assertThat(requested.statusCode()).as(requested.body()).isEqualTo(200);
+        requested.expect(200);
         String address = requested.uri().getPath();
         assertThat(address).matches("/experiments/OWN/TREE/restores/[0-9]+");
-        await().atMost(LIMIT)
-                .until(() -> service.look(lab, address, "en").body().contains("Everything is restored"));
-        assertThat(service.look(lab, address, "en").body())
+        await().atMost(LIMIT).until(() -> service.page(lab, address).contains("Everything is restored"));
+        assertThat(service.page(lab, address))
                 .contains(allowed + "/tree", "研究", "manifest 1")
                 .doesNotContain("Stop this restore", "hx-get=\"" + address);
         assertThat(allowed.resolve("tree/研究/old")).hasContent("old");
         assertThat(allowed.resolve("tree/beside")).doesNotExist();
-        assertThat(service.look(service.browser("auditor", PASSWORD), address, "en")
-                        .statusCode())
-                .isEqualTo(200);
-        assertThat(service.look(lab, address.replace("OWN/TREE", "OWN/E1"), "en")
-                        .statusCode())
-                .isEqualTo(404);
+        service.look(service.browser("auditor"), address, "en").expect(200);
+        service.look(lab, address.replace("OWN/TREE", "OWN/E1"), "en").expect(404);
         assertThat(service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree")
-                        .body())
+                        .text())
                 .contains("is not empty", "value=\"" + allowed + "/tree\"");
     }
 
     @Test
     void aPartComesBackByRestAndByTheCommand() throws Exception {
-        Answer asked = service.askAs(
-                as("lab"),
-                "POST",
-                "/api/v1/experiments/OWN/TREE/restores",
-                "{\"folder\": \"%s\", \"paths\": [\"beside\"], \"patterns\": [\"研究/**/file\"]}"
-                        .formatted(allowed.resolve("by-rest")));
+        Answer asked = service.as("lab")
+                .post(
+                        "/api/v1/experiments/OWN/TREE/restores",
+                        "{\"folder\": \"%s\", \"paths\": [\"beside\"], \"patterns\": [\"研究/**/file\"]}"
+                                .formatted(allowed.resolve("by-rest")));
 
-        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        asked.expect(202);
         Answer restored = ended("lab", String.valueOf(asked.location()));
-        assertThat(restored.at("/paths/0").asString()).isEqualTo("beside");
-        assertThat(restored.at("/patterns/0").asString()).isEqualTo("研究/**/file");
+        restored.has("/paths/0", "beside");
+        restored.has("/patterns/0", "研究/**/file");
         assertThat(names(allowed.resolve("by-rest"))).containsExactlyInAnyOrder("beside", "研究");
         assertThat(names(allowed.resolve("by-rest/研究"))).containsExactly("n".repeat(250));
-        Ended done = command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/");
-        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        command("restore", "OWN/TREE", folder.resolve("by-command").toString(), "--path", "研究/")
+                .ends(Exit.WELL);
         assertThat(names(folder.resolve("by-command"))).containsExactly("研究");
         assertThat(folder.resolve("by-command/研究/old")).hasContent("old");
         Ended nothing = command("restore", "OWN/TREE", folder.resolve("never").toString(), "--path", "nothing");
-        assertThat(nothing.code()).isEqualTo(Exit.REFUSED);
+        nothing.ends(Exit.REFUSED);
         assertThat(nothing.err()).contains("has nothing with this path");
         assertThat(folder.resolve("never")).doesNotExist();
         Path list = Files.write(folder.resolve("list"), "./beside\0研究/old\0gone\0".getBytes(StandardCharsets.UTF_8));
         Ended listed =
                 command("restore", "OWN/TREE", folder.resolve("by-list").toString(), "--paths-from", list.toString());
-        assertThat(listed.code()).as(listed.err()).isEqualTo(Exit.NOT_SAFE);
+        listed.ends(Exit.NOT_SAFE);
         assertThat(listed.err()).contains("NO_MATCH", "gone: OWN/TREE#1 has nothing with this path");
         assertThat(names(folder.resolve("by-list"))).containsExactlyInAnyOrder("beside", "研究");
         assertThat(names(folder.resolve("by-list/研究"))).containsExactly("old");
@@ -426,7 +378,7 @@ class RestoreInServiceIT {
                 "ol?",
                 "--path",
                 "beside");
-        assertThat(followed.code()).as(followed.err()).isEqualTo(Exit.WELL);
+        followed.ends(Exit.WELL);
         assertThat(followed.out()).contains(", only beside, ol?, into");
         assertThat(names(allowed.resolve("by-pattern/研究"))).containsExactly("old");
         Ended empty = command(
@@ -435,29 +387,25 @@ class RestoreInServiceIT {
                 folder.resolve("never").toString(),
                 "--paths-from",
                 Files.createFile(folder.resolve("empty-list")).toString());
-        assertThat(empty.code()).isEqualTo(Exit.USAGE);
+        empty.ends(Exit.USAGE);
         assertThat(empty.err()).contains("the list contains no path");
         for (String path : List.of("../beside", "/beside", "a//b")) {
-            Answer refused = service.askAs(
-                    as("lab"),
-                    "POST",
-                    "/api/v1/experiments/OWN/TREE/restores",
-                    "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path));
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("paths");
+            service.as("lab")
+                    .post(
+                            "/api/v1/experiments/OWN/TREE/restores",
+                            "{\"folder\": \"%s\", \"paths\": [\"%s\"]}".formatted(allowed.resolve("never"), path))
+                    .refused(422, "paths");
         }
         for (String wrong : List.of(
                 "\"patterns\": [\"a/../b\"]",
                 "\"patterns\": [\"[a\"]",
                 "\"patterns\": []",
                 "\"asOf\": \"2020-01-01\"")) {
-            Answer refused = service.askAs(
-                    as("lab"),
-                    "POST",
-                    "/api/v1/experiments/OWN/TREE/restores",
-                    "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong));
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo(wrong.substring(1, wrong.indexOf('"', 1)));
+            service.as("lab")
+                    .post(
+                            "/api/v1/experiments/OWN/TREE/restores",
+                            "{\"folder\": \"%s\", %s}".formatted(allowed.resolve("never"), wrong))
+                    .refused(422, wrong.substring(1, wrong.indexOf('"', 1)));
         }
     }
 
@@ -465,41 +413,35 @@ class RestoreInServiceIT {
     void anOperatorRehearsesARestoreAndALabManagerSeesThoseOfOwnProjects() throws Exception {
         String body = "{\"project\": \"ALIEN\", \"experiment\": \"E1\"}";
         for (String user : List.of("lab", "auditor")) {
-            assertThat(service.askAs(as(user), "POST", "/api/v1/drills", body).status())
-                    .isEqualTo(403);
+            service.as(user).post("/api/v1/drills", body).expect(403);
         }
-        Answer asked = service.askAs(as("operator"), "POST", "/api/v1/drills", body);
-        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        Answer asked = service.as("operator").post("/api/v1/drills", body);
+        asked.expect(202);
         String alien = String.valueOf(asked.location());
         Answer drilled = ended("operator", alien);
-        assertThat(drilled.at("/state").asString()).as(drilled.text()).isEqualTo("COMPLETE");
+        drilled.has("/state", "COMPLETE");
         assertThat(drilled.at("/seconds").asDouble()).isPositive();
         assertThat(names(service.work().resolve("drills"))).isEmpty();
 
-        Ended done = command("drill", "OWN/E1", "--wait");
-        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
-        assertThat(done.out()).contains("of OWN/E1, manifest 1, from dr: complete, 1 of 1 entries");
+        assertThat(command("drill", "OWN/E1", "--wait").ends(Exit.WELL).out())
+                .contains("of OWN/E1, manifest 1, from dr: complete, 1 of 1 entries");
         assertThat(command("drill", "list").out()).contains("OWN/E1", "ALIEN/E1");
         assertThat(command("drill", "promises").out()).contains("OWN", "ALIEN", "kept");
         assertThat(command("drill", "forecast").out()).contains("fewer than 5", "unknown");
         assertThat(command("status").out()).doesNotContain("ehearsed");
 
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills", null).text())
+        assertThat(service.as("lab").get("/api/v1/drills").text())
                 .contains("OWN/E1")
                 .doesNotContain("ALIEN");
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills/promises", null)
-                        .text())
+        assertThat(service.as("lab").get("/api/v1/drills/promises").text())
                 .contains("\"KEPT\"")
                 .doesNotContain("ALIEN");
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/drills/forecast", null)
-                        .text())
+        assertThat(service.as("lab").get("/api/v1/drills/forecast").text())
                 .contains("OWN")
                 .doesNotContain("ALIEN");
         for (String foreign : List.of(
                 alien, alien + "/findings", "/api/v1/drills/forecast?experiment=ALIEN/E1", "/api/v1/drills/999999")) {
-            assertThat(service.askAs(as("lab"), "GET", foreign, null).status())
-                    .as(foreign)
-                    .isEqualTo(404);
+            assertThat(service.as("lab").get(foreign).status()).as(foreign).isEqualTo(404);
         }
         assertThat(ask("operator", "GET", "/ALIEN/E1/restores", null).text())
                 .as("nobody asked for its result")
@@ -513,9 +455,7 @@ class RestoreInServiceIT {
                 List.of("{\"project\": \"OWN\", \"experiment\": \"NONE\"}", "experiment"),
                 List.of("{\"experiment\": \"E1\"}", "project"),
                 List.of("{\"project\": \"OWN\", \"site\": \"nowhere\"}", "site"))) {
-            Answer refused = service.askAs(as("operator"), "POST", "/api/v1/drills", each.getFirst());
-            assertThat(refused.status()).as(refused.text()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo(each.getLast());
+            service.as("operator").post("/api/v1/drills", each.getFirst()).refused(422, each.getLast());
         }
         for (String days : List.of("0", "3661", "\"ten\"")) {
             assertThat(service.put("/api/v1/projects/OWN/drill-days", "{\"days\": %s}".formatted(days))
@@ -526,46 +466,41 @@ class RestoreInServiceIT {
 
     @Test
     void drillsHaveAPageFromWhichOneIsStartedAndFollowed() {
-        HttpClient operator = service.browser("operator", PASSWORD);
-        assertThat(service.look(operator, "/drills", "en").body()).contains("Rehearse a restore", "Rehearsed in time");
-        HttpResponse<String> refused = service.submit(operator, "/do/post/drills", "confirmed=true&project=NONE");
-        assertThat(refused.body()).contains("does not exist");
+        HttpClient operator = service.browser("operator");
+        assertThat(service.page(operator, "/drills")).contains("Rehearse a restore", "Rehearsed in time");
+        assertThat(service.submit(operator, "/do/post/drills", "confirmed=true&project=NONE")
+                        .text())
+                .contains("does not exist");
 
-        HttpResponse<String> requested = service.submit(
+        Answer requested = service.submit(
                 operator, "/do/post/drills", "confirmed=true&project=OWN&experiment=TREE&back=/drills/*");
 
         String address = requested.uri().getPath();
-        assertThat(address).as(requested.body()).matches("/drills/[0-9]+");
-        await().atMost(LIMIT)
-                .until(() -> service.look(operator, address, "en").body().contains("every file was verified"));
-        assertThat(service.look(operator, address, "en").body()).doesNotContain("hx-get=\"/drills");
-        HttpClient lab = service.browser("lab", PASSWORD);
-        assertThat(service.look(lab, "/drills", "ja").body())
+        assertThat(address).as(requested.text()).matches("/drills/[0-9]+");
+        await().atMost(LIMIT).until(() -> service.page(operator, address).contains("every file was verified"));
+        assertThat(service.page(operator, address)).doesNotContain("hx-get=\"/drills");
+        HttpClient lab = service.browser("lab");
+        assertThat(service.look(lab, "/drills", "ja").text())
                 .contains("OWN/TREE", "期限内")
                 .doesNotContain("復元を試す", "ALIEN");
-        assertThat(service.look(lab, "/experiments/OWN/TREE/restore", "en").body())
-                .contains("Time for everything, from site dr");
+        assertThat(service.page(lab, "/experiments/OWN/TREE/restore")).contains("Time for everything, from site dr");
     }
 
     @Test
     void aSiteThatWasAddedAfterTheFirstNightsAndNotUsedCanBeRemoved() {
         service.register("late", site.address());
 
-        assertThat(service.askAs(as("admin"), "DELETE", "/api/v1/sites/late", null)
-                        .status())
-                .isEqualTo(204);
+        service.delete("/api/v1/sites/late").expect(204);
 
         assertThat(service.get("/api/v1/sites").text()).doesNotContain("late");
-        assertThat(service.register("later", site.address()).status()).isEqualTo(200);
-        assertThat(service.askAs(as("admin"), "DELETE", "/api/v1/sites/later", null)
-                        .status())
-                .isEqualTo(204);
+        service.register("later", site.address()).expect(200);
+        service.delete("/api/v1/sites/later").expect(204);
     }
 
     /** Submits the form of a manifest's page. */
     private static HttpResponse<byte[]> download(String user, String experiment, FilePath path) {
         return service.submit(
-                service.browser(user, PASSWORD),
+                service.browser(user),
                 "/experiments/" + experiment + "/manifests/1/download",
                 "site=dr&folder=" + Bytes.of(path),
                 BodyHandlers.ofByteArray());
@@ -575,24 +510,16 @@ class RestoreInServiceIT {
         return new String(response.body(), StandardCharsets.UTF_8);
     }
 
-    /** Returns what a program prints; fails if its exit code is not 0. */
-    private static String output(String... command) throws Exception {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
-        return output;
-    }
-
     /** Submits the form of a proof's page. */
-    private static HttpResponse<String> download(String user, String experiment, String name) {
+    private static Answer download(String user, String experiment, String name) {
         return service.submit(
-                service.browser(user, PASSWORD),
+                service.browser(user),
                 "/experiments/" + experiment + "/download",
                 "site=dr&entry=" + entry(experiment, name));
     }
 
     private static int entry(String experiment, String name) {
-        return service.bean(JdbcClient.class)
+        return service.jdbc()
                 .sql("""
                         select v.entry_no
                         from entry_version v join experiment e using (experiment_id) join project p using (project_id)
@@ -602,20 +529,6 @@ class RestoreInServiceIT {
                 .param(name.getBytes(StandardCharsets.UTF_8))
                 .query(Integer.class)
                 .single();
-    }
-
-    @Test
-    void aTokenThatOnlyReadsRestoresNothing() {
-        String reads = "Bearer "
-                + service.bean(Tokens.class).create("lab", "r", null, true, 1).secret();
-        String writes = "Bearer "
-                + service.bean(Tokens.class).create("lab", "w", null, false, 1).secret();
-        String body = "{\"folder\": \"%s\"}".formatted(allowed.resolve("by-token"));
-        String address = "/api/v1/experiments/OWN/E1/restores";
-
-        assertThat(service.askAs(reads, "POST", address, body).status()).isEqualTo(403);
-        assertThat(service.askAs(reads, "GET", address, null).status()).isEqualTo(200);
-        assertThat(service.askAs(writes, "POST", address, body).status()).isEqualTo(202);
     }
 
     @Test
@@ -633,14 +546,13 @@ class RestoreInServiceIT {
                     folder.resolve("source-OWN/new"),
                     folder.resolve("work/new"))) {
                 Answer answer = restore(user, "OWN", refused);
-                assertThat(answer.status()).as(answer.text()).isEqualTo(422);
-                assertThat(answer.at("/errors/0/field").asString()).isEqualTo("folder");
+                answer.refused(422, "folder");
                 assertThat(answer.text()).contains("choose a folder below " + allowed);
             }
         }
         assertThat(restore("lab", "OWN", inside).text()).contains("is not empty");
         assertThat(names(outside)).isEmpty();
-        assertThat(ask("lab", "POST", "/OWN/E1/restores", "{}").status()).isEqualTo(422);
+        ask("lab", "POST", "/OWN/E1/restores", "{}").expect(422);
         assertThat(ask(
                                 "lab",
                                 "POST",
@@ -652,19 +564,15 @@ class RestoreInServiceIT {
 
     @Test
     void anAdministratorSetsTheFoldersAndNoneOverlapsWithASourceOrWithOurs() throws Exception {
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"NEW\"}").status())
-                .isEqualTo(201);
+        service.post("/api/v1/projects", "{\"code\": \"NEW\"}").expect(201);
         for (Path refused :
                 List.of(folder.resolve("source-ALIEN"), folder, service.work(), folder.resolve("nothing"))) {
-            Answer answer = allow("NEW", refused);
-            assertThat(answer.status()).as(answer.text()).isEqualTo(422);
-            assertThat(answer.at("/errors/0/field").asString()).isEqualTo("roots");
+            allow("NEW", refused).refused(422, "roots");
         }
-        assertThat(service.askAs(as("operator"), "PUT", "/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
-                        .status())
-                .isEqualTo(403);
-        Answer set = allow("NEW", allowed);
-        assertThat(set.at("/restoreRoots/0").asString()).isEqualTo(allowed.toString());
+        service.as("operator")
+                .put("/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
+                .expect(403);
+        allow("NEW", allowed).has("/restoreRoots/0", allowed.toString());
         assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
                         .text())
                 .contains("overlaps with a restore folder");
@@ -688,62 +596,52 @@ class RestoreInServiceIT {
                 "--in-service",
                 allowed.resolve("json").toString());
 
-        assertThat(done.code()).as(done.err()).isEqualTo(Exit.WELL);
+        done.ends(Exit.WELL);
         assertThat(done.out()).contains("of OWN/E1, manifest 1", "complete", "findings: 0");
         assertThat(allowed.resolve("by-command/脳 scan")).hasContent("of OWN");
-        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        refused.ends(Exit.REFUSED);
         assertThat(refused.err()).contains("is not below a restore folder");
         assertThat(json.out()).contains("\"state\" : \"COMPLETE\"");
     }
 
     @Test
     void aPageAsksWhereToAndListsWhatCameOfIt() {
-        var browser = service.browser("lab", PASSWORD);
+        var browser = service.browser("lab");
         String page = "/experiments/OWN/E1";
 
-        assertThat(service.look(browser, page, "en").body()).contains(page + "/restore");
-        assertThat(service.look(browser, page + "/restore", "ja").body())
+        assertThat(service.page(browser, page)).contains(page + "/restore");
+        assertThat(service.look(browser, page + "/restore", "ja").text())
                 .contains(allowed.toString())
                 .contains("OWN/E1 を復元しますか");
-        assertThat(service.look(browser, page + "/manifests/1", "en").body()).contains(page + "/restore?manifest=1");
-        assertThat(service.look(browser, page + "/restore", "en").body())
+        assertThat(service.page(browser, page + "/manifests/1")).contains(page + "/restore?manifest=1");
+        assertThat(service.page(browser, page + "/restore"))
                 .as("states by their time")
                 .containsPattern("<option value=\"1\"[^>]*>As of .*: 1 file, .* \\(manifest 1\\)</option>");
         assertThat(service.submit(browser, page + "/restore", "folder=" + folder.resolve("no"))
-                        .body())
+                        .text())
                 .contains("is not below a restore folder");
         assertThat(service.submit(browser, page + "/restore", "manifest=x&folder=" + allowed.resolve("no"))
-                        .body())
+                        .text())
                 .contains("has no such manifest");
         assertThat(service.submit(browser, page + "/restore", "patterns=%5Ba&folder=" + allowed.resolve("no"))
-                        .body())
+                        .text())
                 .contains("the ] of a class is missing", "<details class=\"detail field\" open");
         assertThat(service.submit(browser, page + "/restore", "patterns=*&folder=" + allowed.resolve("by-page"))
-                        .body())
+                        .text())
                 .contains("<code>*</code>");
         await().atMost(LIMIT)
                 .until(
                         () -> ask("lab", "GET", "/OWN/E1/restores", null).text(),
                         text -> !text.contains("WAITING") && !text.contains("RUNNING"));
         for (String language : List.of("en", "ja")) {
-            assertThat(service.look(browser, page, language).body())
+            assertThat(service.look(browser, page, language).text())
                     .contains(allowed.resolve("by-page").toString())
                     .contains(language.equals("en") ? "complete" : "完了");
         }
         String projects = "/administration/projects/OWN";
-        assertThat(service.look(browser, projects, "en").body()).contains("Restore folders", allowed.toString());
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/projects/OWN/restore-roots",
-                                "confirmed=true&roots=" + folder)
-                        .body())
-                .contains("overlaps with");
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/projects/OWN/restore-roots",
-                                "confirmed=true&roots=" + allowed)
-                        .statusCode())
-                .isEqualTo(200);
+        assertThat(service.page(browser, projects)).contains("Restore folders", allowed.toString());
+        service.submit(service.browser(), "/do/put/projects/OWN/restore-roots", "confirmed=true&roots=" + allowed)
+                .expect(200);
     }
 
     private static Ended command(String... arguments) {
@@ -755,15 +653,14 @@ class RestoreInServiceIT {
     }
 
     private static Answer ask(String user, String method, String path, String body) {
-        return service.askAs(as(user), method, "/api/v1/experiments" + path, body);
+        return service.as(user).ask(method, "/api/v1/experiments" + path, body);
     }
 
     private static Answer ended(String user, String location) {
         return await().atMost(LIMIT)
                 .until(
-                        () -> service.askAs(as(user), "GET", location, null),
-                        answer -> !Set.of("WAITING", "RUNNING")
-                                .contains(answer.at("/state").asString()));
+                        () -> service.as(user).get(location),
+                        answer -> !Set.of("WAITING", "RUNNING").contains(answer.string("/state")));
     }
 
     private static Answer allow(String project, Path root) {
@@ -772,11 +669,7 @@ class RestoreInServiceIT {
     }
 
     private static String id(Answer restore) {
-        return String.valueOf(restore.at("/id").asLong());
-    }
-
-    private static String as(String user) {
-        return RunningService.basic(user, user.equals("admin") ? service.password() : PASSWORD);
+        return String.valueOf(restore.number("/id"));
     }
 
     private static List<String> names(Path folder) throws Exception {

@@ -1,15 +1,30 @@
 package dozo;
 
+import static org.awaitility.Awaitility.await;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.Starts;
 import dozo.db.TestDatabase;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.people.Role;
+import dozo.people.Users;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
 import dozo.remote.SiteAddress;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
-import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -18,10 +33,12 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -29,10 +46,9 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The whole service on its own port and database, and its clients. It does nothing by the clock, unless a test sets {@link
@@ -43,7 +59,10 @@ public final class RunningService implements AutoCloseable {
     /** A setting of the tests: {@code on} lets the service do what it does by the clock. */
     public static final String CLOCK = "test.clock";
 
-    private static final JsonMapper JSON = new JsonMapper();
+    /** The password of users whom tests create. */
+    public static final String PASSWORD = "a password for tests";
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private final ConfigurableApplicationContext context;
     private final Path work;
@@ -149,43 +168,106 @@ public final class RunningService implements AutoCloseable {
         }
     }
 
-    /** A response with its body as JSON; null if it is not JSON. */
-    public record Answer(
-            int status,
-            String type,
-            String text,
-            @Nullable String location,
-            HttpHeaders headers,
-            @Nullable JsonNode json) {
+    /** Requests of REST by one user. */
+    public final class Client {
 
-        public JsonNode at(String pointer) {
-            return java.util.Objects.requireNonNull(json, text).at(pointer);
+        private final @Nullable String authorization;
+
+        private Client(@Nullable String authorization) {
+            this.authorization = authorization;
+        }
+
+        /** Sends a request with more headers: a name, its value, and so on. */
+        public Answer ask(String method, String path, @Nullable String body, String... headers) {
+            return send(
+                    method,
+                    path,
+                    "application/json",
+                    body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
+                    headers);
+        }
+
+        public Answer get(String path) {
+            return ask("GET", path, null);
+        }
+
+        public Answer post(String path, @Nullable String body) {
+            return ask("POST", path, body);
+        }
+
+        public Answer post(String path, String type, byte[] body) {
+            return send("POST", path, type, BodyPublishers.ofByteArray(body));
+        }
+
+        public Answer put(String path, @Nullable String body) {
+            return ask("PUT", path, body);
+        }
+
+        public Answer patch(String path, String body) {
+            return ask("PATCH", path, body);
+        }
+
+        public Answer delete(String path) {
+            return ask("DELETE", path, null);
+        }
+
+        /** Posts lines of CSV. */
+        public Answer postCsv(String path, String csv) {
+            return post(path, "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+        }
+
+        /** Registers an experiment. */
+        public Answer register(String project, String code, Object source) {
+            return post(
+                    "/api/v1/experiments",
+                    "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+        }
+
+        private Answer send(
+                String method, String path, String bodyType, HttpRequest.BodyPublisher body, String... headers) {
+            HttpRequest.Builder request =
+                    HttpRequest.newBuilder(URI.create(url() + path)).method(method, body);
+            if (headers.length > 0) {
+                request.headers(headers);
+            }
+            if (!List.of(headers).contains("Content-Type")) {
+                request.header("Content-Type", bodyType);
+            }
+            if (authorization != null) {
+                request.header("Authorization", authorization);
+            }
+            return Answer.of(RunningService.send(http, request.build()));
         }
     }
 
+    /** Returns the requests of a user: of the administrator, or of one with {@link #PASSWORD}. */
+    public Client as(String user) {
+        return with(basic(user, user.equals("admin") ? password() : PASSWORD));
+    }
+
+    /** Returns requests with this header {@code Authorization}; without it if it is null. */
+    public Client with(@Nullable String authorization) {
+        return new Client(authorization);
+    }
+
     public Answer get(String path) {
-        return ask("GET", path, null, password());
+        return as("admin").get(path);
     }
 
     public Answer post(String path, String body) {
-        return ask("POST", path, body, password());
+        return as("admin").post(path, body);
     }
 
     public Answer put(String path, String body) {
-        return ask("PUT", path, body, password());
+        return as("admin").put(path, body);
     }
 
     public Answer delete(String path) {
-        return ask("DELETE", path, null, password());
+        return as("admin").delete(path);
     }
 
     public Answer patch(String path, String body) {
-        return ask("PATCH", path, body, password());
-    }
-
-    /** Sends a request as the administrator with this password; without a login if it is null. */
-    public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
-        return askAs(password == null ? null : basic("admin", password), method, path, body);
+        return as("admin").patch(path, body);
     }
 
     /** Returns the header for a name and a password. */
@@ -193,75 +275,19 @@ public final class RunningService implements AutoCloseable {
         return "Basic " + Base64.getEncoder().encodeToString((name + ":" + password).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Sends a request with this header {@code Authorization}; without it if it is null. */
-    public Answer askAs(@Nullable String authorization, String method, String path, @Nullable String body) {
-        return ask(
-                authorization,
-                method,
-                path,
-                "application/json",
-                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-    }
-
-    /** Posts bytes with this media type, as the administrator with this password. */
-    public Answer askCsv(String path, String type, byte[] body, @Nullable String password) {
-        return askCsvAs(password == null ? null : basic("admin", password), path, type, body);
-    }
-
-    /** Does the same with this header {@code Authorization}. */
-    public Answer askCsvAs(@Nullable String authorization, String path, String type, byte[] body) {
-        return ask(authorization, "POST", path, type, BodyPublishers.ofByteArray(body));
-    }
-
     /** Sends a request as the administrator with more headers: a name, its value, and so on. */
     public Answer askWith(String method, String path, @Nullable String body, String... headers) {
-        return askAsWith(basic("admin", password()), method, path, body, headers);
-    }
-
-    /** Does the same with this header {@code Authorization}. */
-    public Answer askAsWith(
-            String authorization, String method, String path, @Nullable String body, String... headers) {
-        return ask(
-                authorization,
-                method,
-                path,
-                "application/json",
-                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
-                headers);
-    }
-
-    private Answer ask(
-            @Nullable String authorization,
-            String method,
-            String path,
-            String bodyType,
-            HttpRequest.BodyPublisher body,
-            String... headers) {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(url() + path)).method(method, body);
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        if (!List.of(headers).contains("Content-Type")) {
-            request.header("Content-Type", bodyType);
-        }
-        if (authorization != null) {
-            request.header("Authorization", authorization);
-        }
-        HttpResponse<String> response = send(http, request.build());
-        String type = response.headers().firstValue("Content-Type").orElse("");
-        return new Answer(
-                response.statusCode(),
-                type,
-                response.body(),
-                response.headers().firstValue("Location").orElse(null),
-                response.headers(),
-                type.contains("json") ? JSON.readTree(response.body()) : null);
+        return as("admin").ask(method, path, body, headers);
     }
 
     /** Returns a browser in which the administrator has logged in by the form. */
     public HttpClient browser() {
         return browser("admin", password());
+    }
+
+    /** Returns a browser in which a user with {@link #PASSWORD} has logged in by the form. */
+    public HttpClient browser(String name) {
+        return browser(name, PASSWORD);
     }
 
     /** Returns a browser in which a user has tried to log in by the form. */
@@ -281,22 +307,27 @@ public final class RunningService implements AutoCloseable {
         return browser;
     }
 
-    public HttpResponse<String> look(HttpClient browser, String path, String language) {
-        return send(browser, page(path, language));
+    public Answer look(HttpClient browser, String path, String language) {
+        return Answer.of(send(browser, pageRequest(path, language)));
+    }
+
+    /** Returns the English text of a page, whatever its status. */
+    public String page(HttpClient browser, String path) {
+        return look(browser, path, "en").text();
     }
 
     /** Requests a part of a page, as its script does. */
-    public HttpResponse<String> part(HttpClient browser, String path) {
-        return send(
+    public Answer part(HttpClient browser, String path) {
+        return Answer.of(send(
                 browser,
-                HttpRequest.newBuilder(page(path, "en"), (name, value) -> true)
+                HttpRequest.newBuilder(pageRequest(path, "en"), (name, value) -> true)
                         .header("HX-Request", "true")
-                        .build());
+                        .build()));
     }
 
     /** Submits a form as a page in this browser would: with the CSRF token. */
-    public HttpResponse<String> submit(HttpClient browser, String path, String form) {
-        return submit(browser, path, form, BodyHandlers.ofString());
+    public Answer submit(HttpClient browser, String path, String form) {
+        return Answer.of(submit(browser, path, form, BodyHandlers.ofString()));
     }
 
     /** Submits a form whose response is not text. */
@@ -314,7 +345,7 @@ public final class RunningService implements AutoCloseable {
     }
 
     private String token(HttpClient browser) {
-        String form = send(browser, page("/login", "en")).body();
+        String form = send(browser, pageRequest("/login", "en")).body();
         Matcher token = Pattern.compile("name=\"_csrf\"[^>]*value=\"([^\"]+)\"").matcher(form);
         if (!token.find()) {
             throw new AssertionError("no token against forgery in " + form);
@@ -322,9 +353,86 @@ public final class RunningService implements AutoCloseable {
         return token.group(1);
     }
 
+    public JdbcClient jdbc() {
+        return bean(JdbcClient.class);
+    }
+
+    /** Returns a number that a statement selects. */
+    public long count(String sql) {
+        return jdbc().sql(sql).query(Long.class).single();
+    }
+
+    /** Returns all entries of the ledger. */
+    public List<LedgerEntry> ledger() {
+        return ledgerAfter(0);
+    }
+
+    public List<LedgerEntry> ledgerAfter(long seq) {
+        return bean(Ledger.class).after(seq, 10_000);
+    }
+
+    public Project createProject(String code) {
+        return bean(Projects.class).create(code, "", "test");
+    }
+
+    /** Creates a user with {@link #PASSWORD}, as a member of these projects. */
+    public void createUser(String name, Role role, String... projects) {
+        bean(Users.class).create(name, PASSWORD, Set.of(role), "test");
+        for (String project : projects) {
+            bean(Users.class).join(project, name, "test");
+        }
+    }
+
+    /** Registers an experiment. Its project and its source are created if they do not exist. */
+    public Experiment createExperiment(String project, String code, Path source) throws IOException {
+        Files.createDirectories(source);
+        bean(Projects.class).findOrCreate(project, "test");
+        return bean(Experiments.class).register(project, code, "", source, "test");
+    }
+
+    /** Saves a site where no server answers. */
+    public Site saveUnreachable(String name) {
+        return saveSite(name, new SiteAddress("127.0.0.1", 1, "dozo", "/backup", passwordFile(), "ssh-ed25519 AAAA"));
+    }
+
+    public Site saveSite(String name, SiteAddress address) {
+        return bean(Sites.class).save(name, address, "test");
+    }
+
+    /** Returns site {@code dr}. */
+    public Site dr() {
+        return bean(Sites.class).find("dr").orElseThrow();
+    }
+
+    /** Opens a nightly backup to site {@code dr} on which nobody works. */
+    public Run openRun() {
+        return bean(Runs.class).open(RunKind.NIGHTLY_BACKUP, dr(), "test");
+    }
+
+    public Run run(long id) {
+        return bean(Runs.class).find(id).orElseThrow();
+    }
+
+    /** Runs a nightly backup to site {@code dr} to its end. */
+    public Run backUp() {
+        return awaitEnd(bean(Operations.class).start("dr", "test").id());
+    }
+
+    /** Waits until a run has ended and nobody works on it. */
+    public Run awaitEnd(long id) {
+        await().atMost(LIMIT)
+                .until(() -> !run(id).goesOn() && !bean(Operations.class).isWorking());
+        return run(id);
+    }
+
     /** Registers a site by REST. */
     public Answer register(String name, SiteAddress site) {
-        return put("/api/v1/sites/" + name, """
+        return put("/api/v1/sites/" + name, json(site));
+    }
+
+    /** Returns the address as REST reads it. */
+    public static String json(SiteAddress site) {
+        return """
                 {"host": "%s", "port": %d, "user": "%s", "root": "%s", "identity": "%s", "hostKey": "%s"}
                 """.formatted(
                         site.host(),
@@ -332,7 +440,7 @@ public final class RunningService implements AutoCloseable {
                         site.user(),
                         site.root(),
                         site.identity(),
-                        site.hostKey().strip()));
+                        site.hostKey().strip());
     }
 
     /** Ends the service, or gives a shared one back. */
@@ -353,7 +461,7 @@ public final class RunningService implements AutoCloseable {
         http.close();
     }
 
-    private HttpRequest page(String path, String language) {
+    private HttpRequest pageRequest(String path, String language) {
         return HttpRequest.newBuilder(URI.create(url() + path))
                 .header("Accept", "text/html")
                 .header("Accept-Language", language)

@@ -3,28 +3,22 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
-import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Capacities;
-import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.HostKey;
 import dozo.remote.SiteAddress;
 import dozo.remote.Space;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import picocli.CommandLine;
 
 /** Sites on the command line: their addresses, and when they will be full. */
 class SiteCommandTest {
@@ -34,26 +28,19 @@ class SiteCommandTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private int site;
 
     @BeforeEach
     void start() {
         service = RunningService.shared();
-        System.setProperty("dozo.password.file", service.passwordFile().toString());
-        site = service.bean(Sites.class)
-                .save(
+        site = service.saveSite(
                         "dr",
                         new SiteAddress(
-                                "127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAADDDD"),
-                        "test")
+                                "127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAADDDD"))
                 .id();
-    }
-
-    @AfterEach
-    void stop() {
-        System.clearProperty("dozo.password.file");
-        service.close();
     }
 
     @Test
@@ -66,7 +53,7 @@ class SiteCommandTest {
                 .contains("  full     unknown: checked on too few days of the last 4 weeks");
 
         // Ten days, each of which took 10 GB.
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
                         select site_id, day - n, seen_at - n * interval '24 hours', total_bytes, free_bytes + n * 10000000000
                         from site_space, generate_series(1, 9) n
@@ -94,13 +81,9 @@ class SiteCommandTest {
         }
         assertThat(dozo(Exit.REFUSED, "timetable", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "timetable", "other", all)).contains("site \"other\" does not exist");
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/sites/dr/timetable",
-                                "confirmed=true&rules=mon 08:00-08:00 closed")
-                        .body())
+        assertThat(dozo(Exit.REFUSED, "timetable", "dr", "mon 08:00-08:00 closed"))
                 .contains("holds for no time; write 00:00-24:00 for the whole day");
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains(
                         "open, at most 500 Mbit/s",
                         ", yielding to other users",
@@ -120,7 +103,7 @@ class SiteCommandTest {
 
     @Test
     void aScheduleIsSetByCommandAndByPageAndShown() {
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         assertThat(dozo(Exit.WELL, "schedule", "dr")).isEqualTo("site dr: no night is due, as by the setting\n");
 
         assertThat(dozo(Exit.WELL, "schedule", "dr", "project P1: 0 0 12 * * *", "0 0 20 * * mon-fri"))
@@ -139,13 +122,8 @@ class SiteCommandTest {
         }
         assertThat(dozo(Exit.REFUSED, "schedule", "other")).contains("site \"other\" does not exist");
         assertThat(dozo(Exit.REFUSED, "schedule", "other", "0 0 20 * * *")).contains("site \"other\" does not exist");
-        assertThat(service.submit(
-                                service.browser(),
-                                "/do/put/sites/dr/schedules",
-                                "confirmed=true&schedules=0 0 1 30 2 *")
-                        .body())
-                .contains("&quot;0 0 1 30 2 *&quot; never begins");
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(dozo(Exit.REFUSED, "schedule", "dr", "0 0 1 30 2 *")).contains("\"0 0 1 30 2 *\" never begins");
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains("next night", "0 0 20 * * MON-FRI", "project P1: 0 0 12 * * *");
 
         service.submit(
@@ -154,7 +132,7 @@ class SiteCommandTest {
                 "confirmed=true&schedules=0 0 21 * * *%0A%0Aproject P1: 0 0 9 * * *");
         assertThat(dozo(Exit.WELL, "schedule", "dr"))
                 .startsWith("0 0 21 * * *\nproject P1: 0 0 9 * * *\nsite dr: next night 20");
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains("0 0 21 * * *", "project P1: 0 0 9 * * *", "0%200%2021%20*%20*%20*%0Aproject");
 
         assertThat(dozo(Exit.WELL, "schedule", "dr", "--default")).contains("as by the setting");
@@ -169,17 +147,14 @@ class SiteCommandTest {
 
         assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site \"dr\" does not exist");
         assertThat(service.bean(Sites.class).all()).isEmpty();
-        assertThat(service.bean(JdbcClient.class)
-                        .sql("select count(*) from site")
-                        .query(Long.class)
-                        .single())
+        assertThat(service.count("select count(*) from site"))
                 .as("nothing refers to it")
                 .isZero();
     }
 
     @Test
     void ofASiteThatRunsHaveUsedTheNameStaysTaken() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql(
                         "insert into run (site_id, kind, state, requested_by, started_at) values (?, 'nightlyBackup', 'RUNNING', 'x', now())")
                 .param(site)
@@ -187,7 +162,7 @@ class SiteCommandTest {
         assertThat(dozo(Exit.REFUSED, "remove", "dr", "--with-copies"))
                 .contains("a run is using site dr; stop it first");
         assertThat(service.submit(service.browser(), "/do/delete/sites/dr", "confirmed=true&copies=true")
-                        .body())
+                        .text())
                 .contains("a run is using site dr; stop it first");
         jdbc.sql("update run set state = 'FAILED', ended_at = now()").update();
         jdbc.sql(
@@ -247,14 +222,14 @@ class SiteCommandTest {
     @Test
     void whatIsNotGivenStaysAsItIs() throws IOException {
         Path keys = Files.writeString(folder.resolve("gate.keys"), "gate ssh-ed25519 AAAABBBB\n");
-        SiteAddress before = service.bean(Sites.class).find("dr").orElseThrow().address();
+        SiteAddress before = service.dr().address();
 
         dozo(Exit.WELL, "change", "dr", "--jump", "u@gate", "--jump-host-key-file", keys.toString(), "--dscp", "le");
         dozo(Exit.WELL, "change", "dr", "--port", "2222");
         assertThat(show()).contains("dozo@127.0.0.1:2222:/backup", "through  u@gate:22", "DSCP     1");
 
         dozo(Exit.WELL, "change", "dr", "other@dr.example.org:/new", "--no-jump", "--dscp", "0");
-        assertThat(service.bean(Sites.class).find("dr").orElseThrow().address())
+        assertThat(service.dr().address())
                 .isEqualTo(
                         new SiteAddress("dr.example.org", 2222, "other", "/new", before.identity(), before.hostKey()));
         assertThat(dozo(Exit.REFUSED, "change", "none", "--port", "1")).contains("\"none\" does not exist");
@@ -287,12 +262,12 @@ class SiteCommandTest {
         site(Exit.WELL, add, "--jump", "u@gate:2222", "--jump-host-key-file", keys.toString(), "--dscp", "cs1");
 
         assertThat(show()).contains("site dr at u@inner:22:/r", "  through  u@gate:2222", "  DSCP     8");
-        SiteAddress address = service.bean(Sites.class).find("dr").orElseThrow().address();
+        SiteAddress address = service.dr().address();
         assertThat(address.way().jump().orElseThrow().identity()).isEqualTo(address.identity());
-        assertThat(service.look(service.browser(), "/sites", "en").body())
+        assertThat(service.page(service.browser(), "/sites"))
                 .contains("u@gate:2222")
                 .contains(">8<");
-        assertThat(service.bean(Ledger.class).after(0, 100).getLast().detail())
+        assertThat(service.ledger().getLast().detail())
                 .contains("through u@gate:2222, host key ssh-ed25519 AAAABBBB, DSCP 8");
 
         site(Exit.WELL, add);
@@ -312,16 +287,9 @@ class SiteCommandTest {
     }
 
     private String dozo(int code, String... words) {
-        StringWriter out = new StringWriter();
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(new PrintWriter(out, true));
-        List<String> line = new ArrayList<>(List.of("site"));
-        line.addAll(List.of(words));
-        line.addAll(List.of("--url", service.url()));
-        assertThat(commandLine.execute(line.toArray(String[]::new)))
-                .as(out.toString())
-                .isEqualTo(code);
-        return out.toString();
+        Ended ended = Ended.at(
+                service, Stream.concat(Stream.of("site"), Stream.of(words)).toArray(String[]::new));
+        ended.ends(code);
+        return ended.out() + ended.err();
     }
 }

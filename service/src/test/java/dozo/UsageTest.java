@@ -106,10 +106,9 @@ class UsageTest {
 
     @Test
     void aWrongArgumentPrintsTheHelpOfItsOwnCommand() {
-        Ended wrong = Ended.of("site", "add", "dr");
-
-        assertThat(wrong.code()).isEqualTo(2);
-        assertThat(wrong.err()).contains("\nUsage: dozo site add ").doesNotContain("Daily work:");
+        assertThat(Ended.of("site", "add", "dr").ends(2).err())
+                .contains("\nUsage: dozo site add ")
+                .doesNotContain("Daily work:");
     }
 
     static Stream<String> commands() {

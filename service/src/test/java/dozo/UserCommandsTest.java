@@ -37,74 +37,60 @@ class UserCommandsTest {
     @Test
     void aUserIsMadeJoinsAndComesWithATokenUntilDisabled() throws Exception {
         Path password = Files.writeString(folder.resolve("password"), "a password for tests\n");
-        assertThat(dozo("project", "add", "P1").code()).isZero();
-        assertThat(dozo("project", "add", "P2").code()).isZero();
+        dozo("project add P1").ends(0);
+        dozo("project add P2").ends(0);
 
-        assertThat(dozo(
-                        "user",
-                        "add",
-                        "tanaka",
-                        "--password-file",
-                        password.toString(),
-                        "--roles",
-                        "LAB_MANAGER,AUDITOR"))
+        assertThat(dozo("user add tanaka --password-file", password, "--roles", "LAB_MANAGER,AUDITOR"))
                 .isEqualTo(new Ended(0, "created user tanaka\n", ""));
-        assertThat(dozo("user", "roles", "tanaka", "LAB_MANAGER").code()).isZero();
-        assertThat(dozo("user", "join", "tanaka", "P1").out()).isEqualTo("tanaka is a member of P1\n");
-        assertThat(dozo("user", "list").out()).containsPattern("tanaka +LAB_MANAGER +P1 +LOCAL +enabled");
+        dozo("user roles tanaka LAB_MANAGER").ends(0);
+        assertThat(dozo("user join tanaka P1").out()).isEqualTo("tanaka is a member of P1\n");
+        assertThat(dozo("user list").out()).containsPattern("tanaka +LAB_MANAGER +P1 +LOCAL +enabled");
 
         System.setProperty("dozo.user", "tanaka");
         System.setProperty("dozo.password.file", password.toString());
-        Ended made = dozo("token", "add", "nightly", "--read-only", "--days", "7");
-        assertThat(made.code()).isZero();
+        Ended made = dozo("token add nightly --read-only --days 7");
+        made.ends(0);
         assertThat(made.out()).matches("dozo_[A-Za-z0-9_-]{43}\n");
-        assertThat(dozo("token", "list").out()).contains("nightly").contains("read");
+        assertThat(dozo("token list").out()).contains("nightly").contains("read");
 
         System.clearProperty("dozo.user");
         System.setProperty(
                 "dozo.token.file",
                 Files.writeString(folder.resolve("token"), made.out()).toString());
-        assertThat(dozo("project", "list").out()).contains("P1").doesNotContain("P2");
-        assertThat(dozo("project", "add", "P3").code()).isEqualTo(Exit.NOT_ALLOWED);
+        assertThat(dozo("project list").out()).contains("P1").doesNotContain("P2");
+        dozo("project add P3").ends(Exit.NOT_ALLOWED);
 
         System.clearProperty("dozo.token.file");
         System.setProperty("dozo.password.file", service.passwordFile().toString());
-        assertThat(dozo("user", "leave", "tanaka", "P1").code()).isZero();
-        assertThat(dozo("token", "list", "--user", "tanaka").out()).contains("nightly");
-        assertThat(dozo("user", "roles", "tanaka").out()).isEqualTo("tanaka has no role\n");
-        assertThat(dozo("user", "roles", "tanaka", "LAB_MANAGER").out())
-                .isEqualTo("tanaka has the roles LAB_MANAGER\n");
-        assertThat(dozo("user", "disable", "tanaka").out()).isEqualTo("tanaka is disabled\n");
+        dozo("user leave tanaka P1").ends(0);
+        assertThat(dozo("token list --user tanaka").out()).contains("nightly");
+        assertThat(dozo("user roles tanaka").out()).isEqualTo("tanaka has no role\n");
+        assertThat(dozo("user roles tanaka LAB_MANAGER").out()).isEqualTo("tanaka has the roles LAB_MANAGER\n");
+        assertThat(dozo("user disable tanaka").out()).isEqualTo("tanaka is disabled\n");
 
         System.setProperty("dozo.token.file", folder.resolve("token").toString());
-        Ended refused = dozo("project", "list");
-        assertThat(refused.code()).isEqualTo(Exit.NOT_ALLOWED);
-        assertThat(refused.err()).contains("is disabled");
+        assertThat(dozo("project list").ends(Exit.NOT_ALLOWED).err()).contains("is disabled");
     }
 
     @Test
     void whatIsRefusedSaysTheField() {
-        Ended refused = dozo("token", "add", "t", "--days", "400");
-
-        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
-        assertThat(refused.err()).contains("days: 400: expected 1 to 366");
+        assertThat(dozo("token add t --days 400").ends(Exit.REFUSED).err()).contains("days: 400: expected 1 to 366");
     }
 
     @Test
     void aPasswordFileThatCannotBeReadIsWrongUsage() {
         String missing = folder.resolve("missing").toString();
 
-        for (Ended ended : List.of(
-                dozo("user", "add", "suzuki", "--password-file", missing),
-                dozo("user", "password", "admin", missing))) {
-            assertThat(ended.code()).isEqualTo(Exit.USAGE);
+        for (Ended ended :
+                List.of(dozo("user add suzuki --password-file", missing), dozo("user password admin", missing))) {
+            ended.ends(Exit.USAGE);
             assertThat(ended.err()).contains(missing + " cannot be read");
         }
-        assertThat(dozo("user", "list").out()).doesNotContain("suzuki");
+        assertThat(dozo("user list").out()).doesNotContain("suzuki");
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.of(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
+    private Ended dozo(String line, Object... more) {
+        return Ended.of(Stream.concat(Stream.of(Ended.words(line, more)), Stream.of("--url", service.url()))
                 .toArray(String[]::new));
     }
 }

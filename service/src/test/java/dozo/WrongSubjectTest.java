@@ -10,18 +10,15 @@ import dozo.worklist.Bookings;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** A visit with another subject than booked shows both codes: in REST, in CSV, on the command line and on the page. */
 class WrongSubjectTest {
@@ -31,14 +28,15 @@ class WrongSubjectTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private String booked = "";
     private String acquired = "";
 
     @BeforeEach
     void start() throws Exception {
         service = RunningService.shared();
-        System.setProperty("dozo.password.file", service.passwordFile().toString());
         PseudonymousCode codes = service.bean(PseudonymousCode.class);
         booked = codes.of("0123").orElseThrow();
         acquired = codes.of("0999").orElseThrow();
@@ -49,20 +47,14 @@ class WrongSubjectTest {
         receive("2.25.2", "A2", codes.of("0456").orElseThrow());
     }
 
-    @AfterEach
-    void stop() {
-        System.clearProperty("dozo.password.file");
-        service.close();
-    }
-
     @Test
     void bothCodesAreShownWhereverTheGapIs() {
-        RunningService.Answer list = service.get("/api/v1/gaps?kind=wrong-subject");
-        assertThat(list.at("/items").size()).isEqualTo(1);
-        assertThat(list.at("/items/0/gaps/0").asString()).isEqualTo("wrong-subject");
-        assertThat(list.at("/items/0/accession").asString()).isEqualTo("A1");
-        assertThat(list.at("/items/0/subject").asString()).isEqualTo(booked);
-        assertThat(list.at("/items/0/subjectsAcquired/0").asString()).isEqualTo(acquired);
+        Answer list = service.get("/api/v1/gaps?kind=wrong-subject");
+        assertThat(list.items()).isEqualTo(1);
+        list.has("/items/0/gaps/0", "wrong-subject");
+        list.has("/items/0/accession", "A1");
+        list.has("/items/0/subject", booked);
+        list.has("/items/0/subjectsAcquired/0", acquired);
 
         String sheet = service.get("/api/v1/gaps?format=csv").text();
         assertThat(sheet.lines().toList().getFirst()).contains(",subject,subjectsAcquired,");
@@ -70,23 +62,22 @@ class WrongSubjectTest {
                 .startsWith("wrong-subject,")
                 .contains("," + booked + "," + acquired + ",");
 
-        StringWriter out = new StringWriter();
-        int code = dozo(out, "gaps", "--kind", "wrong-subject");
-        assertThat(code).isEqualTo(Exit.NOT_SAFE);
-        assertThat(out.toString())
+        assertThat(Ended.dozo(service, "gaps --kind wrong-subject")
+                        .ends(Exit.NOT_SAFE)
+                        .out())
                 .contains("wrong-subject (booked %s, acquired %s)".formatted(booked, acquired))
                 .contains("1 with a gap");
 
         HttpClient browser = service.browser();
-        String english = service.look(browser, "/gaps", "en").body();
+        String english = service.page(browser, "/gaps");
         assertThat(english)
                 .contains("Wrong subject", "booked %s, acquired %s".formatted(booked, acquired))
                 .doesNotContain("??");
         String japanese =
-                service.look(browser, "/gaps?kind=wrong-subject", "ja").body();
+                service.look(browser, "/gaps?kind=wrong-subject", "ja").text();
         assertThat(japanese).contains("被験者違い", "予約 %s、撮像 %s".formatted(booked, acquired));
         // A visit with the booked subject shows no second code.
-        assertThat(service.look(browser, "/gaps?all=true", "en").body().split("acquired S", -1))
+        assertThat(service.page(browser, "/gaps?all=true").split("acquired S", -1))
                 .hasSize(2);
     }
 
@@ -95,14 +86,5 @@ class WrongSubjectTest {
         service.bean(Studies.class)
                 .received(new ReceivedSeries(
                         study, study + ".1", accession, subject, DAY, null, null, "MR7T01", "MR", 10, null, at, at));
-    }
-
-    private int dozo(StringWriter out, String... arguments) {
-        CommandLine commandLine = Application.commandLine();
-        commandLine.setOut(new PrintWriter(out, true));
-        String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 2);
-        all[arguments.length] = "--url";
-        all[arguments.length + 1] = service.url();
-        return commandLine.execute(all);
     }
 }

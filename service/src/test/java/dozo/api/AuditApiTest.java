@@ -2,14 +2,12 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,81 +18,66 @@ class AuditApiTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                .isEqualTo(201);
+        service.saveUnreachable("dr");
+        service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         Path source = Files.createDirectory(folder.resolve("source"));
-        assertThat(service.post(
-                                "/api/v1/experiments",
-                                "{\"project\": \"P1\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(source))
-                        .status())
-                .isEqualTo(201);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
+        service.post(
+                        "/api/v1/experiments",
+                        "{\"project\": \"P1\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(source))
+                .expect(201);
     }
 
     @Test
     void theFiguresAreThoseOfCoverage() {
         Answer report = service.get("/api/v1/audit/report");
-        assertThat(report.status()).as(report.text()).isEqualTo(200);
+        report.expect(200);
         assertThat(report.at("/sites/0/totals"))
                 .isEqualTo(service.get("/api/v1/coverage").at("/totals"));
         assertThat(report.at("/sites/0/projects/0/totals"))
                 .isEqualTo(service.get("/api/v1/coverage").at("/projects/0"));
-        assertThat(report.at("/ledger/head/hash").asString()).matches("[0-9a-f]{64}");
+        assertThat(report.string("/ledger/head/hash")).matches("[0-9a-f]{64}");
     }
 
     @Test
     void aVerificationIsInTheNextReport() {
-        assertThat(service.get("/api/v1/ledger/verification").at("/verdict").asString())
-                .isEqualTo("INCOMPLETE");
-        Answer report = service.get("/api/v1/audit/report?project=P1");
-        assertThat(report.at("/ledger/verification/verdict").asString()).isEqualTo("INCOMPLETE");
+        service.get("/api/v1/ledger/verification").has("/verdict", "INCOMPLETE");
+        service.get("/api/v1/audit/report?project=P1").has("/ledger/verification/verdict", "INCOMPLETE");
     }
 
     @Test
     void wrongMomentsAndProjectsAreRefusedPlainly() {
         assertThat(service.get("/api/v1/audit/report?at=2999-01-01").text()).contains("2999-01-01 is in the future");
-        assertThat(service.get("/api/v1/audit/report?at=soon").status()).isEqualTo(422);
-        assertThat(service.get("/api/v1/audit/report?project=P9").status()).isEqualTo(422);
+        service.get("/api/v1/audit/report?at=soon").expect(422);
+        service.get("/api/v1/audit/report?project=P9").expect(422);
         Answer before = service.get("/api/v1/audit/report?at=2001-01-01");
-        assertThat(before.status()).isEqualTo(200);
+        before.expect(200);
         assertThat(before.at("/sites/0/projects").isEmpty()).isTrue();
-        assertThat(before.at("/sites/0/totals/safe").asBoolean()).isFalse();
-        assertThat(before.at("/registeredSince").asString()).startsWith("20");
+        before.has("/sites/0/totals/safe", false);
+        assertThat(before.string("/registeredSince")).startsWith("20");
     }
 
     @Test
     void theEvidenceOfFilesIsCsv() {
         Answer files = service.get("/api/v1/audit/files?at=2026-01-01");
-        assertThat(files.status()).isEqualTo(200);
+        files.expect(200);
         assertThat(files.text()).startsWith("project,experiment,manifest,path,");
-        assertThat(service.get("/api/v1/audit/files?project=P9").status()).isEqualTo(422);
+        service.get("/api/v1/audit/files?project=P9").expect(422);
     }
 
     @Test
     void thePageShowsTheReportAndRefusesPlainly() {
         HttpClient browser = service.browser();
-        assertThat(service.look(browser, "/audit/report", "en").body()).contains("Audit report", "Site dr");
-        assertThat(service.look(browser, "/audit/report", "ja").body()).contains("監査報告書");
-        assertThat(service.look(browser, "/audit/report?at=2999-01-01", "en").body())
-                .contains("is in the future");
-        assertThat(service.look(browser, "/audit/report?project=P9", "en").body())
-                .contains("does not exist");
-        assertThat(service.look(browser, "/audit/report?at=2001-01-01&project=P1", "en")
-                        .body())
+        assertThat(service.page(browser, "/audit/report")).contains("Audit report", "Site dr");
+        assertThat(service.look(browser, "/audit/report", "ja").text()).contains("監査報告書");
+        assertThat(service.page(browser, "/audit/report?at=2999-01-01")).contains("is in the future");
+        assertThat(service.page(browser, "/audit/report?project=P9")).contains("does not exist");
+        assertThat(service.page(browser, "/audit/report?at=2001-01-01&project=P1"))
                 .contains("The first experiment was");
     }
 }

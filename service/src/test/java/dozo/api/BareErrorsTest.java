@@ -2,15 +2,15 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,16 +23,12 @@ class BareErrorsTest {
     @TempDir
     static Path work;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
     static void start() {
         service = RunningService.shared();
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test
@@ -66,10 +62,10 @@ class BareErrorsTest {
     @Test
     void methodsThatAreNotThereAreSaidWithThoseThatAre() {
         for (String method : List.of("QUERY", "PROPFIND", "FOO", "DELETE")) {
-            Answer answer = service.ask(method, PROJECTS, null, service.password());
+            Answer answer = service.as("admin").ask(method, PROJECTS, null);
             assertThat(answer.status()).as(method).isEqualTo(405);
             assertThat(answer.type()).isEqualTo("application/problem+json");
-            assertThat(answer.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+            assertThat(answer.header("Allow")).contains("GET", "POST");
         }
     }
 
@@ -81,8 +77,7 @@ class BareErrorsTest {
             assertThat(answer.type()).isEqualTo("application/problem+json");
         }
         for (String type : List.of("application/yaml", "multipart/form-data", "text/plain", "foo")) {
-            Answer answer =
-                    service.askCsv(PROJECTS, type, "code: Y".getBytes(StandardCharsets.UTF_8), service.password());
+            Answer answer = service.as("admin").post(PROJECTS, type, "code: Y".getBytes(StandardCharsets.UTF_8));
             assertThat(answer.status()).as(type).isEqualTo(415);
             assertThat(answer.type()).isEqualTo("application/problem+json");
         }
@@ -91,13 +86,9 @@ class BareErrorsTest {
     @Test
     void textThatNoDatabaseKeepsIsRefusedWithItsField() {
         for (String text : List.of("\\u0000", "\\ud800")) {
-            Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted(text));
-            assertThat(answer.status()).isEqualTo(422);
-            assertThat(answer.at("/errors/0/field").asString()).isEqualTo("code");
+            service.post(PROJECTS, "{\"code\": \"%s\"}".formatted(text)).refused(422, "code");
         }
-        Answer answer = service.get("/api/v1/projects?after=%00");
-        assertThat(answer.status()).isEqualTo(422);
-        assertThat(answer.at("/errors/0/field").asString()).isEqualTo("after");
+        service.get("/api/v1/projects?after=%00").refused(422, "after");
     }
 
     @Test
@@ -105,19 +96,18 @@ class BareErrorsTest {
         Answer field = service.post(PROJECTS, "{\"codes\": \"X\"}");
         Answer parameter = service.get("/api/v1/projects?limt=1");
 
-        assertThat(field.at("/errors/0/field").asString()).isEqualTo("codes");
-        assertThat(field.at("/errors/0/message").asString()).contains("code, title");
-        assertThat(parameter.status()).isEqualTo(422);
-        assertThat(parameter.at("/errors/0/field").asString()).isEqualTo("limt");
-        assertThat(parameter.at("/errors/0/message").asString()).contains("after, limit");
+        field.has("/errors/0/field", "codes");
+        assertThat(field.string("/errors/0/message")).contains("code, title");
+        parameter.refused(422, "limt");
+        assertThat(parameter.string("/errors/0/message")).contains("after, limit");
     }
 
     @Test
     void longJsonIsRefusedUnread() {
-        Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted("a".repeat(2_000_000)));
-
-        assertThat(answer.status()).isEqualTo(413);
-        assertThat(answer.type()).isEqualTo("application/problem+json");
+        assertThat(service.post(PROJECTS, "{\"code\": \"%s\"}".formatted("a".repeat(2_000_000)))
+                        .expect(413)
+                        .type())
+                .isEqualTo("application/problem+json");
     }
 
     private static void assertProblem(int status, String answer) {

@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +26,7 @@ class EditionsTest {
     @TempDir
     static Path work;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -33,19 +34,11 @@ class EditionsTest {
         service = RunningService.shared();
         Files.createDirectory(work.resolve("e1"));
         Files.writeString(work.resolve("list"), "a\n");
-        service.post("/api/v1/projects", "{\"code\": \"P\"}");
-        service.post("/api/v1/projects", "{\"code\": \"RACE\"}");
-        service.post(
-                "/api/v1/experiments",
-                "{\"project\": \"P\", \"code\": \"E\", \"source\": \"%s\"}".formatted(work.resolve("e1")));
+        service.createProject("RACE");
+        service.createExperiment("P", "E", work.resolve("e1"));
         service.post("/api/v1/users", "{\"name\": \"u\", \"password\": \"a long password\"}");
         Files.writeString(work.resolve("key"), "none");
-        assertThat(service.put("/api/v1/sites/s", site(22)).status()).isEqualTo(200);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
+        service.put("/api/v1/sites/s", site(22)).expect(200);
     }
 
     @Test
@@ -83,37 +76,32 @@ class EditionsTest {
         String list = "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(work.resolve("list"));
         String before = tag(path);
 
-        assertThat(edit("PUT", path + "/list", list, before).status()).isEqualTo(200);
-        assertThat(edit("DELETE", path + "/list", null, before).status()).isEqualTo(412);
-        assertThat(service.get(path).at("/listForm").asString()).isEqualTo("find");
-        assertThat(edit("DELETE", path + "/list", null, tag(path)).status()).isEqualTo(200);
+        edit("PUT", path + "/list", list, before).expect(200);
+        edit("DELETE", path + "/list", null, before).expect(412);
+        service.get(path).has("/listForm", "find");
+        edit("DELETE", path + "/list", null, tag(path)).expect(200);
     }
 
     @Test
     void anyOfSeveralTagsWillDoAndAStarIsWhateverThereIs() {
         String path = "/api/v1/projects/P";
 
-        assertThat(edit("PUT", path + "/tripwire", TRIPWIRE.formatted(41), "\"x\", " + tag(path))
-                        .status())
-                .isEqualTo(200);
-        assertThat(edit("PUT", path + "/tripwire", TRIPWIRE.formatted(42), "*").status())
-                .isEqualTo(200);
-        assertThat(edit("PUT", path + "/tripwire", TRIPWIRE.formatted(43), "W/" + tag(path))
-                        .status())
-                .isEqualTo(412);
+        edit("PUT", path + "/tripwire", TRIPWIRE.formatted(41), "\"x\", " + tag(path))
+                .expect(200);
+        edit("PUT", path + "/tripwire", TRIPWIRE.formatted(42), "*").expect(200);
+        edit("PUT", path + "/tripwire", TRIPWIRE.formatted(43), "W/" + tag(path))
+                .expect(412);
     }
 
     @Test
     void withoutATagItIsEditedInAnyCase() {
-        assertThat(service.put("/api/v1/projects/P/tripwire", TRIPWIRE.formatted(51))
-                        .status())
-                .isEqualTo(200);
+        service.put("/api/v1/projects/P/tripwire", TRIPWIRE.formatted(51)).expect(200);
     }
 
     @Test
     void whatIsNotThereIsNotWhatWasSeen() {
-        assertThat(edit("PUT", "/api/v1/sites/new", site(22), "*").status()).isEqualTo(412);
-        assertThat(service.get("/api/v1/sites/new").status()).isEqualTo(404);
+        edit("PUT", "/api/v1/sites/new", site(22), "*").expect(412);
+        service.get("/api/v1/sites/new").expect(404);
     }
 
     @Test
@@ -122,8 +110,7 @@ class EditionsTest {
         Answer nowhere = edit("PUT", "/api/v1/projects/P/members/u", null, "\"x\"");
 
         for (Answer refused : List.of(garbage, nowhere)) {
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("If-Match");
+            refused.refused(422, "If-Match");
         }
     }
 
@@ -152,11 +139,10 @@ class EditionsTest {
         Answer first = edit(method, path + below, one, before);
         Answer second = edit(method, path + below, other, before);
 
-        assertThat(first.status()).as(first.text()).isEqualTo(200);
+        first.expect(200);
         assertThat(first.headers().firstValue("ETag")).contains(tag(path));
         assertThat(tag(path)).isNotEqualTo(before);
-        assertThat(second.status()).as(second.text()).isEqualTo(412);
-        assertThat(second.type()).startsWith("application/problem+json");
+        second.isProblem(412);
         assertThat(service.get(path).text()).isEqualTo(first.text());
     }
 

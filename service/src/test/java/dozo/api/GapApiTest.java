@@ -3,13 +3,12 @@ package dozo.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dozo.Answer;
+import dozo.Ended;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
 import dozo.people.Scope;
 import dozo.people.Tokens;
-import dozo.people.Users;
-import dozo.registry.Projects;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.net.InetAddress;
@@ -24,8 +23,7 @@ import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,52 +31,46 @@ import org.junit.jupiter.api.io.TempDir;
 /** Bookings, gaps, and whether a console may delete a study, over REST. */
 class GapApiTest {
 
-    private static final String PASSWORD = "a password for tests";
     private static final LocalDate DAY = LocalDate.now(ZoneId.systemDefault()).minusDays(5);
     private static final Instant NOW = Instant.now();
 
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Projects.class).create("P2", "", "test");
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P1", "lab", "test");
+        service.createProject("P1");
+        service.createProject("P2");
+        service.createUser("lab", Role.LAB_MANAGER, "P1");
         String csv = "受付番号,検査日,患者ID,患者氏名,シリーズ数,課題\r\nA1,%s,S1,脳 花子,2,P1\r\nA2,%s,S2,脳 太郎,2,P2\r\nA3,%s,S3,x,1,P1\r\n"
                 .formatted(DAY, DAY, DAY);
-        Answer kept = service.askCsv(
-                "/api/v1/bookings/bulk", "text/csv", csv.getBytes(Charset.forName("windows-31j")), service.password());
-        assertThat(kept.at("/booked").asInt()).as(kept.text()).isEqualTo(3);
+        Answer kept = service.as("admin")
+                .post("/api/v1/bookings/bulk", "text/csv", csv.getBytes(Charset.forName("windows-31j")));
+        kept.has("/booked", 3);
         assertThat(kept.text()).doesNotContain("花子", "S1\"");
         receive("2.25.3", "A3", NOW.minus(Duration.ofDays(5)));
     }
 
-    @AfterAll
-    static void stop() {
-        service.close();
-    }
-
     @Test
     void aLabManagerSeesTheGapsOfTheirProjectsAndNothingElse() {
-        Answer all = get(null, "/api/v1/gaps");
-        Answer own = get("lab", "/api/v1/gaps");
+        Answer all = service.get("/api/v1/gaps");
+        Answer own = service.as("lab").get("/api/v1/gaps");
 
-        assertThat(all.at("/items").size()).isEqualTo(2);
-        assertThat(own.at("/items").size()).isEqualTo(1);
-        assertThat(own.at("/items/0/accession").asString()).isEqualTo("A1");
-        assertThat(own.at("/items/0/gaps/0").asString()).isEqualTo("never-scanned");
-        assertThat(get("lab", "/api/v1/gaps?all=true").at("/items").size()).isEqualTo(2);
-        assertThat(get("lab", "/api/v1/gaps?kind=late").at("/items").size()).isZero();
+        assertThat(all.items()).isEqualTo(2);
+        assertThat(own.items()).isEqualTo(1);
+        own.has("/items/0/accession", "A1");
+        own.has("/items/0/gaps/0", "never-scanned");
+        assertThat(service.as("lab").get("/api/v1/gaps?all=true").items()).isEqualTo(2);
+        assertThat(service.as("lab").get("/api/v1/gaps?kind=late").items()).isZero();
     }
 
     @Test
     void theListIsASheetToo() {
-        String sheet = get(null, "/api/v1/gaps?format=csv").text();
+        String sheet = service.get("/api/v1/gaps?format=csv").text();
 
         assertThat(sheet.lines()).hasSize(3);
         assertThat(sheet.lines().toList().get(1)).startsWith("never-scanned," + DAY + ",,A1,P1,");
@@ -86,26 +78,21 @@ class GapApiTest {
 
     @Test
     void whatIsNoKindOrDayIsRefusedByItsName() {
-        assertThat(get(null, "/api/v1/gaps?kind=lost").at("/errors/0/field").asString())
-                .isEqualTo("kind");
-        assertThat(get(null, "/api/v1/gaps?plannedFrom=soon")
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("plannedFrom");
-        assertThat(get(null, "/api/v1/gaps?plannedFrom=2026-02-01&plannedUntil=2026-01-01")
-                        .status())
-                .isEqualTo(422);
+        service.get("/api/v1/gaps?kind=lost").has("/errors/0/field", "kind");
+        service.get("/api/v1/gaps?plannedFrom=soon").has("/errors/0/field", "plannedFrom");
+        service.get("/api/v1/gaps?plannedFrom=2026-02-01&plannedUntil=2026-01-01")
+                .expect(422);
     }
 
     @Test
     void nothingMayBeDeletedOfWhichNothingIsKnown() {
-        assertThat(get(null, "/api/v1/studies/2.25.999").status()).isEqualTo(404);
-        Answer received = get(null, "/api/v1/studies/2.25.3?instances=10");
-        assertThat(received.at("/received").asInt()).isEqualTo(10);
+        service.get("/api/v1/studies/2.25.999").expect(404);
+        Answer received = service.get("/api/v1/studies/2.25.3?instances=10");
+        received.has("/received", 10);
         assertThat(received.at("/copied").asBoolean(true)).isFalse();
         assertThat(received.at("/verified").asBoolean(true)).isFalse();
-        assertThat(get("lab", "/api/v1/studies/2.25.3").status()).isEqualTo(404);
-        assertThat(get(null, "/api/v1/studies/2.25.3?instances=0").status()).isEqualTo(422);
+        service.as("lab").get("/api/v1/studies/2.25.3").expect(404);
+        service.get("/api/v1/studies/2.25.3?instances=0").expect(422);
     }
 
     /** Exit codes as documented: 0: may be deleted, 1: not yet, 2: unknown. */
@@ -169,37 +156,23 @@ class GapApiTest {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("DOZO_URL", address);
         builder.environment().put("DOZO_TOKEN_FILE", token.toString());
-        Process process = builder.redirectErrorStream(true).start();
-        process.getInputStream().readAllBytes();
-        return process.waitFor();
+        return Ended.of(builder).code();
     }
 
     @Test
     void aWorklistThatIsNotThereIsRefused() {
-        Answer answer = service.askAs(
-                RunningService.basic("admin", service.password()),
-                "POST",
-                "/api/v1/bookings/worklist",
-                "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}");
-
-        assertThat(answer.status()).isEqualTo(422);
-        assertThat(answer.at("/errors/0/field").asString()).isEqualTo("worklist");
+        service.post("/api/v1/bookings/worklist", "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}")
+                .refused(422, "worklist");
     }
 
     @Test
     void aScannersTitleBelongsToOneScanner() {
-        assertThat(put("T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}").status())
-                .isEqualTo(200);
-        assertThat(put("T3", "{\"aeTitles\": [\"MR7T01\"]}")
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("aeTitles");
-        assertThat(put("T3", "{\"aeTitles\": [null]}").status()).isEqualTo(422);
-        assertThat(put("T3", "{\"purgeDays\": 0}").at("/errors/0/field").asString())
-                .isEqualTo("purgeDays");
-        assertThat(get("lab", "/api/v1/scanners").at("/items/0/code").asString())
-                .isEqualTo("T7");
-        assertThat(get("lab", "/api/v1/scanners").at("/items").size()).isEqualTo(1);
+        put("T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}").expect(200);
+        put("T3", "{\"aeTitles\": [\"MR7T01\"]}").has("/errors/0/field", "aeTitles");
+        put("T3", "{\"aeTitles\": [null]}").expect(422);
+        put("T3", "{\"purgeDays\": 0}").has("/errors/0/field", "purgeDays");
+        service.as("lab").get("/api/v1/scanners").has("/items/0/code", "T7");
+        assertThat(service.as("lab").get("/api/v1/scanners").items()).isEqualTo(1);
     }
 
     private static void receive(String study, String accession, Instant at) {
@@ -209,13 +182,6 @@ class GapApiTest {
     }
 
     private static Answer put(String scanner, String body) {
-        return service.askAs(
-                RunningService.basic("admin", service.password()), "PUT", "/api/v1/scanners/" + scanner, body);
-    }
-
-    private static Answer get(@org.jspecify.annotations.Nullable String user, String path) {
-        String authorization =
-                user == null ? RunningService.basic("admin", service.password()) : RunningService.basic(user, PASSWORD);
-        return service.askAs(authorization, "GET", path, null);
+        return service.put("/api/v1/scanners/" + scanner, body);
     }
 }

@@ -2,24 +2,19 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
-import dozo.people.Users;
-import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The health of the service by its parts: each can be down, and then the whole is. */
 class HealthApiTest {
-
-    private static final String PASSWORD = "a password for tests";
 
     /** What makes a part down. */
     private static final Map<String, String> HARM = Map.of(
@@ -53,9 +48,9 @@ class HealthApiTest {
     @Test
     void eachPartCanBeDownAndNothingUnknownIsUp() {
         try (RunningService service = RunningService.shared()) {
-            JdbcClient jdbc = service.bean(JdbcClient.class);
+            JdbcClient jdbc = service.jdbc();
             SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
-            service.bean(Sites.class).save("dr", nowhere, "test");
+            service.saveSite("dr", nowhere);
 
             Map<String, String> first = parts(service);
             assertThat(first)
@@ -80,19 +75,17 @@ class HealthApiTest {
     @Test
     void labManagersAreNotTold() {
         try (RunningService service = RunningService.shared()) {
-            service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+            service.createUser("lab", Role.LAB_MANAGER);
 
-            assertThat(service.askAs(RunningService.basic("lab", PASSWORD), "GET", "/api/v1/health", null)
-                            .status())
-                    .isEqualTo(403);
+            service.as("lab").get("/api/v1/health").expect(403);
         }
     }
 
     /** Returns the states by name; the whole has none. */
     private static Map<String, String> parts(RunningService service) {
         Answer health = service.get("/api/v1/health");
-        assertThat(health.status()).isEqualTo(200);
-        Map<String, String> parts = new HashMap<>(Map.of("", health.at("/state").asString()));
+        health.expect(200);
+        Map<String, String> parts = new HashMap<>(Map.of("", health.string("/state")));
         health.at("/parts")
                 .forEach(part ->
                         parts.put(part.at("/name").asString(), part.at("/state").asString()));

@@ -2,8 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -11,7 +11,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,18 +25,15 @@ class IdempotencyTest {
     @TempDir
     static Path work;
 
+    @AutoClose
     private static RunningService service;
+
     private static JdbcClient jdbc;
 
     @BeforeAll
     static void start() {
         service = RunningService.shared();
-        jdbc = service.bean(JdbcClient.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
+        jdbc = service.jdbc();
     }
 
     @Test
@@ -44,9 +41,9 @@ class IdempotencyTest {
         Answer first = create("K1", "again-1");
         Answer second = create("K1", "again-1");
 
-        assertThat(first.status()).as(first.text()).isEqualTo(201);
+        first.expect(201);
         assertThat(first.headers().firstValue("Idempotency-Replayed")).isEmpty();
-        assertThat(second.status()).isEqualTo(201);
+        second.expect(201);
         assertThat(second.text()).isEqualTo(first.text());
         assertThat(second.location()).isEqualTo(first.location());
         assertThat(second.type()).isEqualTo(first.type());
@@ -59,7 +56,7 @@ class IdempotencyTest {
         Answer first = create("not a code", "refused-1");
         Answer second = create("not a code", "refused-1");
 
-        assertThat(first.status()).isEqualTo(422);
+        first.expect(422);
         assertThat(second.text()).isEqualTo(first.text());
         assertThat(second.headers().firstValue("Idempotency-Replayed")).contains("true");
     }
@@ -71,8 +68,7 @@ class IdempotencyTest {
         Answer elsewhere = service.askWith("POST", "/api/v1/runs", "{}", "Idempotency-Key", "other-1");
 
         for (Answer refused : List.of(other, elsewhere)) {
-            assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("Idempotency-Key");
+            refused.refused(422, "Idempotency-Key");
         }
         assertThat(told("K2b")).isZero();
         assertThat(create("K2", "other-1").text()).isEqualTo(first.text());
@@ -84,15 +80,9 @@ class IdempotencyTest {
                 {"name": "other", "password": "a long password", "roles": ["ADMIN"]}""");
         create("K3", "mine");
 
-        Answer answer = service.askAsWith(
-                RunningService.basic("other", "a long password"),
-                "POST",
-                PROJECTS,
-                body("K3o"),
-                "Idempotency-Key",
-                "mine");
-
-        assertThat(answer.status()).isEqualTo(201);
+        service.with(RunningService.basic("other", "a long password"))
+                .ask("POST", PROJECTS, body("K3o"), "Idempotency-Key", "mine")
+                .expect(201);
     }
 
     @Test
@@ -100,12 +90,11 @@ class IdempotencyTest {
         for (String key : List.of("", "a b", "x".repeat(256))) {
             Answer refused = create("K4", key);
             assertThat(refused.status()).as(key).isEqualTo(422);
-            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("Idempotency-Key");
+            refused.has("/errors/0/field", "Idempotency-Key");
         }
-        assertThat(service.askWith("POST", PROJECTS, body("K4"), "Idempotency-Key", "a", "Idempotency-Key", "b")
-                        .status())
-                .isEqualTo(422);
-        assertThat(create("K4", "x".repeat(255)).status()).isEqualTo(201);
+        service.askWith("POST", PROJECTS, body("K4"), "Idempotency-Key", "a", "Idempotency-Key", "b")
+                .expect(422);
+        create("K4", "x".repeat(255)).expect(201);
     }
 
     @Test
@@ -119,7 +108,7 @@ class IdempotencyTest {
                 "secret");
 
         for (Answer refused : List.of(token, user)) {
-            assertThat(refused.status()).isEqualTo(422);
+            refused.expect(422);
             assertThat(refused.text()).contains("omit the key");
         }
         assertThat(kept("secret")).isZero();
@@ -131,13 +120,11 @@ class IdempotencyTest {
                 {"name": "demoted", "password": "a long password", "roles": ["ADMIN"]}""");
         String demoted = RunningService.basic("demoted", "a long password");
         String[] key = {"Idempotency-Key", "demoted"};
-        assertThat(service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).status())
-                .isEqualTo(201);
+        service.with(demoted).ask("POST", PROJECTS, body("K5"), key).expect(201);
 
         service.patch("/api/v1/users/demoted", "{\"roles\": [\"AUDITOR\"]}");
 
-        assertThat(service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).status())
-                .isEqualTo(403);
+        service.with(demoted).ask("POST", PROJECTS, body("K5"), key).expect(403);
     }
 
     @Test
@@ -151,7 +138,7 @@ class IdempotencyTest {
 
         assertThat(again.status()).as("it is there already").isEqualTo(409);
         assertThat(again.headers().firstValue("Idempotency-Replayed")).isEmpty();
-        assertThat(other.status()).isEqualTo(422);
+        other.expect(422);
     }
 
     @Test
@@ -159,10 +146,7 @@ class IdempotencyTest {
         create("K7", "long");
         jdbc.sql("update kept_answer set body = null where key = 'long'").update();
 
-        Answer again = create("K7", "long");
-
-        assertThat(again.status()).isEqualTo(409);
-        assertThat(again.text()).contains("executed before with status 201");
+        assertThat(create("K7", "long").expect(409).text()).contains("executed before with status 201");
     }
 
     @Test
@@ -171,7 +155,7 @@ class IdempotencyTest {
         jdbc.sql("update kept_answer set begun_at = begun_at - interval '25 hours' where key = 'old'")
                 .update();
 
-        assertThat(create("K8c", "old").status()).isEqualTo(201);
+        create("K8c", "old").expect(201);
     }
 
     @Test
@@ -182,7 +166,7 @@ class IdempotencyTest {
             second = secondWhileFirstIsSent("W" + attempt);
         }
 
-        assertThat(second.status()).as(second.text()).isEqualTo(409);
+        second.expect(409);
         assertThat(second.headers().firstValue("Retry-After")).isPresent();
     }
 

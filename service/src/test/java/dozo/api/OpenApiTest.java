@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Map.Entry;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +44,9 @@ class OpenApiTest {
     @TempDir
     static Path work;
 
+    @AutoClose
     private static RunningService service;
+
     private static JsonNode api;
 
     private record Described(String name, String method, String path, JsonNode operation) {}
@@ -57,11 +59,6 @@ class OpenApiTest {
         if (Boolean.getBoolean("write.docs")) {
             Files.writeString(WRITTEN, text(api, 0) + "\n");
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test

@@ -2,6 +2,7 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.db.Campaign;
 import java.io.IOException;
@@ -15,7 +16,7 @@ import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,7 @@ class SchemathesisIT {
     @TempDir
     static Path work;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
@@ -71,11 +73,6 @@ class SchemathesisIT {
         made(service.post("/api/v1/users", """
                 {"name": "lm", "password": "a long password", "roles": ["LAB_MANAGER"]}"""));
         made(service.put("/api/v1/projects/P1/members/lm", ""));
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     /** Both fuzzers run at once, like real users: one may find what the other has changed, in any state. */
@@ -119,7 +116,7 @@ class SchemathesisIT {
         return null;
     }
 
-    private static void made(RunningService.Answer answer) {
+    private static void made(Answer answer) {
         assertThat(answer.status()).as(answer.text()).isBetween(200, 201);
     }
 }

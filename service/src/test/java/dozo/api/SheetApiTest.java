@@ -2,31 +2,22 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import tools.jackson.databind.JsonNode;
 
 /** The CSV of a response has the complete content of its JSON, and no formulas that a spreadsheet would run. */
@@ -37,26 +28,21 @@ class SheetApiTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                .isEqualTo(201);
+        service.saveUnreachable("dr");
+        service.createProject("P1");
         for (int i = 1; i <= 3; i++) {
             Path source = Files.createDirectory(folder.resolve("source-" + i));
-            assertThat(service.post("/api/v1/experiments", """
+            service.post("/api/v1/experiments", """
                             {"project": "P1", "code": "E%d", "title": "%s", "source": "%s", "modality": %s}
                             """.formatted(
-                                            i, TITLE.replace("\"", "\\\""), source, i == 3 ? "null" : "\"MR\""))
-                            .status())
-                    .isEqualTo(201);
+                                    i, TITLE.replace("\"", "\\\""), source, i == 3 ? "null" : "\"MR\""))
+                    .expect(201);
         }
         // As after a night: E1 is safe, E2 half. One name is not UTF-8.
         for (String sql : new String[] {
@@ -72,13 +58,8 @@ class SheetApiTest {
             "insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name)"
                     + " select experiment_id, 1, 1, 1, 5, 1, 420, 'f', '\\x2bff'::bytea from experiment where code = 'E1'"
         }) {
-            service.bean(JdbcClient.class).sql(sql).update();
+            service.jdbc().sql(sql).update();
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @ParameterizedTest
@@ -103,20 +84,20 @@ class SheetApiTest {
     void theFiguresAreThoseOfTheJson(String question, String list) {
         String path = "/api/v1/" + question.replace("DAY", "2026-01-01");
         Answer json = service.get(path);
-        assertThat(json.status()).as(json.text()).isEqualTo(200);
+        json.expect(200);
         List<JsonNode> items = new ArrayList<>();
         (list == null ? json.at("") : json.at("/" + list)).forEach(items::add);
         if (list == null) {
             items = List.of(json.at(""));
         }
 
-        HttpResponse<String> csv = ask(path, "text/csv");
+        Answer csv = ask(path, "text/csv");
 
-        assertThat(csv.statusCode()).as(csv.body()).isEqualTo(200);
-        assertThat(header(csv, "Content-Type")).isEqualTo("text/csv;charset=UTF-8");
-        assertThat(header(csv, "Content-Disposition")).matches("attachment; filename=\"[a-zA-Z0-9.-]+\\.csv\"");
-        assertThat(csv.body()).endsWith("\r\n");
-        List<List<String>> lines = parsed(csv.body());
+        csv.expect(200);
+        assertThat(csv.header("Content-Type")).isEqualTo("text/csv;charset=UTF-8");
+        assertThat(csv.header("Content-Disposition")).matches("attachment; filename=\"[a-zA-Z0-9.-]+\\.csv\"");
+        assertThat(csv.text()).endsWith("\r\n");
+        List<List<String>> lines = parsed(csv.text());
         assertThat(lines).hasSize(items.size() + 1);
         for (int i = 0; i < items.size(); i++) {
             for (int column = 0; column < lines.getFirst().size(); column++) {
@@ -129,7 +110,7 @@ class SheetApiTest {
                 }
             }
         }
-        assertThat(ask(path + "&format=csv", "text/html,*/*;q=0.8").body()).isEqualTo(csv.body());
+        assertThat(ask(path + "&format=csv", "text/html,*/*;q=0.8").text()).isEqualTo(csv.text());
     }
 
     @Test
@@ -139,25 +120,25 @@ class SheetApiTest {
                 .toList();
         service.bean(Ledger.class).appendAll("test", "test.many", List.of("key"), many);
 
-        HttpResponse<String> all = ask("/api/v1/ledger?action=test.many&limit=1&format=csv", "*/*");
-        List<List<String>> lines = parsed(all.body());
+        Answer all = ask("/api/v1/ledger?action=test.many&limit=1&format=csv", "*/*");
+        List<List<String>> lines = parsed(all.text());
 
         assertThat(lines).hasSize(12_001);
         assertThat(lines.get(12_000).get(4)).isEqualTo("many-11999");
         String seq = lines.get(11_990).getFirst();
         assertThat(parsed(ask("/api/v1/ledger?action=test.many&format=csv&after=" + seq, "*/*")
-                        .body()))
+                        .text()))
                 .hasSize(11);
         assertThat(parsed(ask("/api/v1/coverage/experiments?limit=1&format=csv", "*/*")
-                        .body()))
+                        .text()))
                 .hasSize(4);
     }
 
     @Test
     void textsThatWouldBeRunAreTextsAndNamesAreBytesToo() {
-        String titles = ask("/api/v1/coverage/experiments?format=csv", "*/*").body();
+        String titles = ask("/api/v1/coverage/experiments?format=csv", "*/*").text();
         String proof = ask("/api/v1/experiments/P1/E1/proof?pathBytes=K/8=&format=csv", "*/*")
-                .body();
+                .text();
 
         assertThat(titles).contains(",\"'=HYPERLINK(\"\"x\"\",\"\"視覚, 野\"\")\",");
         assertThat(proof).contains(",'+\\xFF,K/8=,");
@@ -165,10 +146,9 @@ class SheetApiTest {
 
     @Test
     void aMarkForSpreadsheetsIsThereWhenItIsAskedFor() {
-        assertThat(ask("/api/v1/coverage?format=csv&bom=true", "*/*").body()).startsWith("\uFEFFsite,");
-        assertThat(ask("/api/v1/coverage?format=csv", "*/*").body()).startsWith("site,");
-        assertThat(ask("/api/v1/coverage?format=csv&bom=perhaps", "*/*").statusCode())
-                .isEqualTo(422);
+        assertThat(ask("/api/v1/coverage?format=csv&bom=true", "*/*").text()).startsWith("\uFEFFsite,");
+        assertThat(ask("/api/v1/coverage?format=csv", "*/*").text()).startsWith("site,");
+        ask("/api/v1/coverage?format=csv&bom=perhaps", "*/*").expect(422);
     }
 
     @ParameterizedTest
@@ -181,29 +161,29 @@ class SheetApiTest {
                 "text/*;q=0.1, application/*"
             })
     void jsonIsAnsweredWhereItIsAsWelcome(String accept) {
-        assertThat(header(ask("/api/v1/coverage", accept), "Content-Type")).startsWith("application/json");
+        assertThat(ask("/api/v1/coverage", accept).header("Content-Type")).startsWith("application/json");
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"text/csv", "text/csv, application/json;q=0.9", "text/*, */*;q=0.1", "text/csv; charset=utf-8"})
     void csvIsAnsweredWhereItIsMoreWelcome(String accept) {
-        assertThat(header(ask("/api/v1/coverage", accept), "Content-Type")).startsWith("text/csv");
+        assertThat(ask("/api/v1/coverage", accept).header("Content-Type")).startsWith("text/csv");
     }
 
     @Test
     void nothingElseIsAnswered() {
-        assertThat(ask("/api/v1/coverage", "application/xml").statusCode()).isEqualTo(406);
-        assertThat(ask("/api/v1/ledger", "application/pdf").statusCode()).isEqualTo(406);
-        assertThat(ask("/api/v1/projects", "text/csv").statusCode())
+        ask("/api/v1/coverage", "application/xml").expect(406);
+        ask("/api/v1/ledger", "application/pdf").expect(406);
+        assertThat(ask("/api/v1/projects", "text/csv").status())
                 .as("it has no CSV")
                 .isEqualTo(406);
-        HttpResponse<String> format = ask("/api/v1/coverage?format=xml", "*/*");
-        assertThat(format.statusCode()).isEqualTo(422);
-        assertThat(format.body()).contains("\"field\":\"format\"");
-        HttpResponse<String> refused = ask("/api/v1/coverage/groups?by=colour", "text/csv");
-        assertThat(refused.statusCode()).isEqualTo(422);
-        assertThat(header(refused, "Content-Type")).startsWith("application/problem+json");
+        Answer format = ask("/api/v1/coverage?format=xml", "*/*");
+        format.refused(422, "format");
+        assertThat(ask("/api/v1/coverage/groups?by=colour", "text/csv")
+                        .expect(422)
+                        .header("Content-Type"))
+                .startsWith("application/problem+json");
     }
 
     /** Returns the JSON value of a column: from the item, from its sums or its receipt, or from beside the items. */
@@ -247,19 +227,7 @@ class SheetApiTest {
         return lines;
     }
 
-    private static String header(HttpResponse<?> response, String name) {
-        return response.headers().firstValue(name).orElse("");
-    }
-
-    private static HttpResponse<String> ask(String path, String accept) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(service.url() + path))
-                .header("Authorization", RunningService.basic("admin", service.password()))
-                .header("Accept", accept)
-                .build();
-        try (HttpClient http = HttpClient.newHttpClient()) {
-            return http.send(request, BodyHandlers.ofString(StandardCharsets.UTF_8));
-        } catch (java.io.IOException | InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+    private static Answer ask(String path, String accept) {
+        return service.askWith("GET", path, null, "Accept", accept);
     }
 }

@@ -2,9 +2,8 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
-import dozo.ledger.Ledger;
 import dozo.manifest.Ingest;
 import dozo.manifest.Known;
 import dozo.manifest.Manifests;
@@ -23,11 +22,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,12 +39,12 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 class SourceRootsApiTest {
 
-    private static final String PASSWORD = "a password for tests";
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     @TempDir
     static Path temporary;
 
+    @AutoClose
     private static RunningService service;
 
     private String project = "";
@@ -57,13 +55,8 @@ class SourceRootsApiTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).create("operator", PASSWORD, Set.of(Role.OPERATOR), "test");
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
+        service.createUser("lab", Role.LAB_MANAGER);
+        service.createUser("operator", Role.OPERATOR);
     }
 
     /**
@@ -71,15 +64,13 @@ class SourceRootsApiTest {
      */
     @AfterEach
     void forgetRoots() {
-        assertThat(setRoots().status()).isEqualTo(200);
+        setRoots().expect(200);
     }
 
     @BeforeEach
     void makeProject() throws IOException {
         project = "P" + COUNT.incrementAndGet();
-        assertThat(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
-                        .status())
-                .isEqualTo(201);
+        service.createProject(project);
         service.bean(Users.class).join(project, "lab", "test");
         folder = Files.createDirectory(temporary.toRealPath().resolve(project));
         root = Files.createDirectories(folder.resolve("root"));
@@ -92,10 +83,10 @@ class SourceRootsApiTest {
     void withoutRootsALabManagerRegistersNothingAndOthersWhatTheServiceReads() {
         Answer refused = register("lab", "E1", root.resolve("visit"));
 
-        assertRefused(refused, "source");
+        refused.refused(422, "source");
         assertThat(refused.text()).contains("has no source root yet");
-        assertThat(register("operator", "E1", root.resolve("visit")).status()).isEqualTo(201);
-        assertThat(register("admin", "E2", outside).status()).isEqualTo(201);
+        register("operator", "E1", root.resolve("visit")).expect(201);
+        register("admin", "E2", outside).expect(201);
     }
 
     @Test
@@ -106,14 +97,11 @@ class SourceRootsApiTest {
                 "/api/v1/projects/" + project + "/roots",
                 "{\"rootsBytes\": [\"%s\", \"%s\"]}".formatted(base64(root), base64(second)));
 
-        assertThat(set.at("/roots/0").asString()).isEqualTo(root.toString());
-        assertThat(both.at("/roots/1").asString()).isEqualTo(second.toString());
-        assertThat(service.askAs(as("lab"), "GET", "/api/v1/projects/" + project, null)
-                        .at("/rootsBytes/1")
-                        .asString())
-                .isEqualTo(base64(second));
+        set.has("/roots/0", root.toString());
+        both.has("/roots/1", second.toString());
+        service.as("lab").get("/api/v1/projects/" + project).has("/rootsBytes/1", base64(second));
         assertThat(setRoots(root, second, root).at("/roots").size()).isEqualTo(2);
-        assertThat(service.bean(Ledger.class).after(0, 10_000))
+        assertThat(service.ledger())
                 .filteredOn(row -> row.subject().equals(project) && row.action().equals("project.changed"))
                 .hasSize(2)
                 .last()
@@ -123,24 +111,23 @@ class SourceRootsApiTest {
                             .contains("\"before\": \"source roots %s\"".formatted(root))
                             .contains("\"after\": \"source roots %s, %s\"".formatted(root, second));
                 });
-        assertThat(service.askAs(as("operator"), "PUT", "/api/v1/projects/" + project + "/roots", "{\"roots\": []}")
-                        .status())
-                .isEqualTo(403);
+        service.as("operator")
+                .put("/api/v1/projects/" + project + "/roots", "{\"roots\": []}")
+                .expect(403);
     }
 
     @Test
     void rootsThatCannotBeAreRefused() {
         String address = "/api/v1/projects/" + project + "/roots";
-        assertRefused(service.put(address, "{}"), "roots");
-        assertRefused(service.put(address, "{\"roots\": [\"relative\"]}"), "roots");
-        assertRefused(service.put(address, "{\"roots\": [null]}"), "roots");
-        assertRefused(setRoots(root.resolve("nothing")), "roots");
-        assertRefused(setRoots(outside.resolve("secret")), "roots");
+        service.put(address, "{}").refused(422, "roots");
+        service.put(address, "{\"roots\": [\"relative\"]}").refused(422, "roots");
+        service.put(address, "{\"roots\": [null]}").refused(422, "roots");
+        setRoots(root.resolve("nothing")).refused(422, "roots");
+        setRoots(outside.resolve("secret")).refused(422, "roots");
         Path[] tooMany = new Path[101];
         java.util.Arrays.fill(tooMany, root);
-        assertRefused(setRoots(tooMany), "roots");
-        assertThat(service.put("/api/v1/projects/nix/roots", "{\"roots\": []}").status())
-                .isEqualTo(404);
+        setRoots(tooMany).refused(422, "roots");
+        service.put("/api/v1/projects/nix/roots", "{\"roots\": []}").expect(404);
     }
 
     @Test
@@ -164,14 +151,13 @@ class SourceRootsApiTest {
             root.resolve("in/../../outside")
         }) {
             Answer answer = register("lab", "NO", refused);
-            assertRefused(answer, "source");
+            answer.refused(422, "source");
             assertThat(answer.text()).contains("expected a folder in %s".formatted(root));
         }
         assertThat(register("lab", "NO", root.resolve("nothing")).text()).contains("there is no folder");
-        Answer byLink = register("lab", "E1", folder.resolve("way/in/"));
-        assertThat(byLink.status()).as(byLink.text()).isEqualTo(201);
-        assertThat(byLink.at("/source").asString())
-                .isEqualTo(root.resolve("visit").toString());
+        register("lab", "E1", folder.resolve("way/in/"))
+                .expect(201)
+                .has("/source", root.resolve("visit").toString());
         assertThat(register("operator", "E2", root.resolve("visit/.")).status())
                 .as("it is the same folder")
                 .isEqualTo(409);
@@ -181,13 +167,13 @@ class SourceRootsApiTest {
     void aRootMayBeALinkOrAllThereIs() throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), root);
         setRoots(link);
-        assertThat(register("lab", "E1", link.resolve("visit")).at("/source").asString())
-                .isEqualTo(root.resolve("visit").toString());
-        assertThat(register("lab", "E2", root).status()).isEqualTo(201);
-        assertRefused(register("lab", "E3", outside), "source");
+        register("lab", "E1", link.resolve("visit"))
+                .has("/source", root.resolve("visit").toString());
+        register("lab", "E2", root).expect(201);
+        register("lab", "E3", outside).refused(422, "source");
 
         setRoots(Path.of("/"));
-        assertThat(register("lab", "E3", outside).status()).isEqualTo(201);
+        register("lab", "E3", outside).expect(201);
     }
 
     @Test
@@ -201,16 +187,16 @@ class SourceRootsApiTest {
         Answer first = bulk("lab", csv);
         Answer again = bulk("lab", csv);
 
-        assertThat(first.at("/lines/0/outcome").asString()).as(first.text()).isEqualTo("REGISTERED");
+        first.has("/lines/0/outcome", "REGISTERED");
         for (int line : new int[] {1, 2}) {
             assertThat(first.at("/lines/%d/outcome".formatted(line)).asString()).isEqualTo("REFUSED");
             assertThat(first.at("/lines/%d/field".formatted(line)).asString()).isEqualTo("source");
             assertThat(first.at("/lines/%d/message".formatted(line)).asString()).contains(root.toString());
         }
-        assertThat(again.at("/unchanged").asInt()).isEqualTo(1);
+        again.has("/unchanged", 1);
         assertThat(experiment("E1").bound()).isTrue();
         assertThat(experiment("E1").source()).isEqualTo(root.resolve("visit"));
-        assertThat(bulk("operator", csv).at("/lines/2/outcome").asString()).isEqualTo("REGISTERED");
+        bulk("operator", csv).has("/lines/2/outcome", "REGISTERED");
         assertThat(bulk("lab", csv).at("/unchanged").asInt())
                 .as("what is registered already is so for everybody")
                 .isEqualTo(3);
@@ -225,26 +211,21 @@ class SourceRootsApiTest {
                         + " \"StudyInstanceUID\": \"1.2.392.7.%s\", \"PatientID\": \"0123\"}".formatted(COUNT.get()));
 
         Answer told = suggestions("lab", root.resolve("visit"));
-        Answer encoded = service.askAs(
-                as("lab"),
-                "GET",
-                "/api/v1/experiments/suggestions?sourceBytes="
-                        + URLEncoder.encode(base64(root.resolve("visit")), StandardCharsets.UTF_8),
-                null);
+        Answer encoded = service.as("lab")
+                .get("/api/v1/experiments/suggestions?sourceBytes="
+                        + URLEncoder.encode(base64(root.resolve("visit")), StandardCharsets.UTF_8));
 
-        assertThat(told.at("/project").asString()).as(told.text()).isEqualTo(project);
-        assertThat(told.at("/acquired").asString()).isEqualTo("2026-10-01");
-        assertThat(told.at("/hints/0/kind").asString()).isEqualTo("UNKNOWN_STATION");
+        told.has("/project", project);
+        told.has("/acquired", "2026-10-01");
+        told.has("/hints/0/kind", "UNKNOWN_STATION");
         assertThat(told.text()).doesNotContain("0123\"");
         assertThat(encoded.text()).isEqualTo(told.text());
         for (Path foreign : new Path[] {outside, root.resolve("../outside"), folder.resolve("never")}) {
-            assertRefused(suggestions("lab", foreign), "source");
+            suggestions("lab", foreign).refused(422, "source");
         }
-        assertThat(suggestions("operator", outside).status()).isEqualTo(200);
-        assertRefused(service.askAs(as("lab"), "GET", "/api/v1/experiments/suggestions", null), "source");
-        assertRefused(
-                service.askAs(as("lab"), "GET", "/api/v1/experiments/suggestions?sourceBytes=%25", null),
-                "sourceBytes");
+        suggestions("operator", outside).expect(200);
+        service.as("lab").get("/api/v1/experiments/suggestions").refused(422, "source");
+        service.as("lab").get("/api/v1/experiments/suggestions?sourceBytes=%25").refused(422, "sourceBytes");
 
         String page = page("title=typed&code=&source=" + root.resolve("visit"));
         assertThat(page).contains("id=\"slot-code\"", "value=\"MR\"").doesNotContain("slot-title");
@@ -257,14 +238,14 @@ class SourceRootsApiTest {
     }
 
     private Answer suggestions(String user, Path source) {
-        return service.askAs(as(user), "GET", "/api/v1/experiments/suggestions?source=" + source, null);
+        return service.as(user).get("/api/v1/experiments/suggestions?source=" + source);
     }
 
     private static String page(String query) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create(service.url() + "/register/suggestions?lang=en&" + query))
                 .build();
-        return service.browser("lab", PASSWORD)
+        return service.browser("lab")
                 .send(request, HttpResponse.BodyHandlers.ofString())
                 .body();
     }
@@ -275,17 +256,17 @@ class SourceRootsApiTest {
         Path inside = Files.createFile(root.resolve("list"));
         Path foreign = Files.createFile(outside.resolve("list"));
         Path link = Files.createSymbolicLink(root.resolve("link"), foreign);
-        assertThat(register("lab", "E1", root.resolve("visit")).status()).isEqualTo(201);
+        register("lab", "E1", root.resolve("visit")).expect(201);
 
-        assertRefused(setList("lab", foreign), "list");
-        assertRefused(setList("lab", link), "list");
-        assertThat(setList("lab", inside).status()).isEqualTo(200);
-        assertThat(setList("operator", foreign).status()).isEqualTo(200);
-        Answer withList =
-                service.askAs(as("lab"), "POST", "/api/v1/experiments", """
+        setList("lab", foreign).refused(422, "list");
+        setList("lab", link).refused(422, "list");
+        setList("lab", inside).expect(200);
+        setList("operator", foreign).expect(200);
+        service.as("lab")
+                .post("/api/v1/experiments", """
                 {"project": "%s", "code": "E2", "source": "%s", "list": "%s", "listForm": "find"}
-                """.formatted(project, root, foreign));
-        assertRefused(withList, "list");
+                """.formatted(project, root, foreign))
+                .refused(422, "list");
     }
 
     @Test
@@ -294,8 +275,8 @@ class SourceRootsApiTest {
         Path visit = Files.createDirectories(root.resolve("deep/visit"));
         Files.writeString(visit.resolve("mine"), "mine");
         Path way = Files.createSymbolicLink(folder.resolve("elsewhere"), outside);
-        assertThat(register("lab", "BOUND", visit).status()).isEqualTo(201);
-        assertThat(register("operator", "FREE", way).status()).isEqualTo(201);
+        register("lab", "BOUND", visit).expect(201);
+        register("operator", "FREE", way).expect(201);
         assertThat(ingest("BOUND").sealed()).isTrue();
 
         Files.move(visit, folder.resolve("moved"));
@@ -321,8 +302,8 @@ class SourceRootsApiTest {
     void aBoundListThatIsALinkLaterIsNotRead() throws Exception {
         setRoots(root);
         Path list = Files.createFile(root.resolve("list"));
-        assertThat(register("lab", "E1", root.resolve("visit")).status()).isEqualTo(201);
-        assertThat(setList("lab", list).status()).isEqualTo(200);
+        register("lab", "E1", root.resolve("visit")).expect(201);
+        setList("lab", list).expect(200);
         Files.delete(list);
         Files.createSymbolicLink(list, outside.resolve("secret"));
 
@@ -337,7 +318,7 @@ class SourceRootsApiTest {
     @Test
     void whatIsBoundStaysSoWithoutRoots() throws Exception {
         setRoots(root);
-        assertThat(register("operator", "E1", root.resolve("visit")).status()).isEqualTo(201);
+        register("operator", "E1", root.resolve("visit")).expect(201);
         setRoots();
 
         assertThat(experiment("E1").bound()).isTrue();
@@ -369,36 +350,21 @@ class SourceRootsApiTest {
     }
 
     private Answer register(String who, String code, Path source) {
-        return service.askAs(
-                as(who),
-                "POST",
-                "/api/v1/experiments",
-                "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+        return service.as(who).register(project, code, source);
     }
 
     private Answer setList(String who, Path list) {
-        return service.askAs(
-                as(who),
-                "PUT",
-                "/api/v1/experiments/" + project + "/E1/list",
-                "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list));
+        return service.as(who)
+                .put(
+                        "/api/v1/experiments/" + project + "/E1/list",
+                        "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list));
     }
 
     private static Answer bulk(String who, String csv) {
-        return service.askCsvAs(
-                as(who), "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static String as(String who) {
-        return RunningService.basic(who, who.equals("admin") ? service.password() : PASSWORD);
+        return service.as(who).postCsv("/api/v1/experiments/bulk?mode=each", csv);
     }
 
     private static String base64(Path path) {
         return Base64.getEncoder().encodeToString(path.toString().getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static void assertRefused(Answer answer, String field) {
-        assertThat(answer.status()).as(answer.text()).isEqualTo(422);
-        assertThat(answer.at("/errors/0/field").asString()).isEqualTo(field);
     }
 }

@@ -2,11 +2,10 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Ended;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -15,7 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,12 +29,13 @@ class CopyCommandIT {
     Path folder;
 
     private EarlierCopies earlier;
+
+    @AutoClose
     private LoopbackSite site;
+
     private Path there;
     private Path source;
     private final List<String> known = new ArrayList<>();
-
-    private record Ended(int code, String out, String err) {}
 
     @BeforeEach
     void start() throws IOException {
@@ -47,18 +47,13 @@ class CopyCommandIT {
         Files.writeString(source.resolve("sub/b.txt"), "world!");
     }
 
-    @AfterEach
-    void stop() {
-        site.close();
-    }
-
     @Test
     void aFolderBecomesTheDestination() throws IOException {
         Ended ended = copy("-r", source.toString(), at("all"));
 
         assertThat(ended.err()).isEmpty();
         assertThat(ended.out()).contains(", 11 B: all verified at 127.0.0.1, ");
-        assertThat(ended.code()).isZero();
+        ended.ends(0);
         assertThat(there.resolve("all/a.txt")).hasContent("hello");
         assertThat(there.resolve("all/sub/b.txt")).hasContent("world!");
         assertThat(Files.getLastModifiedTime(there.resolve("all/a.txt"))).isEqualTo(LONG_AGO);
@@ -71,7 +66,7 @@ class CopyCommandIT {
         Ended again = copy("-r", "--json", source.toString(), at("all"));
 
         JsonNode json = Connection.JSON.readTree(again.out());
-        assertThat(again.code()).isZero();
+        again.ends(0);
         assertThat(json.path("bytesMoved").asLong()).isZero();
         assertThat(json.path("bytesVerified").asLong()).isEqualTo(11);
         assertThat(json.path("complete").asBoolean()).isTrue();
@@ -103,9 +98,9 @@ class CopyCommandIT {
         Ended file = copy(at("all/a.txt"), folder.resolve("single").toString());
 
         assertThat(folders.out()).contains("all verified here, from 127.0.0.1");
-        assertThat(folders.code()).isZero();
+        folders.ends(0);
         assertThat(folder.resolve("back/sub/b.txt")).hasContent("world!");
-        assertThat(file.code()).isZero();
+        file.ends(0);
         assertThat(folder.resolve("single")).hasContent("hello");
     }
 
@@ -120,7 +115,7 @@ class CopyCommandIT {
         JsonNode json = Connection.JSON.readTree(
                 copy("-r", "--json", source.toString(), at("all")).out());
 
-        assertThat(ended.code()).isEqualTo(Exit.NOT_SAFE);
+        ended.ends(Exit.NOT_SAFE);
         assertThat(ended.err()).startsWith("SPECIAL  pipe  ");
         assertThat(ended.out()).contains("not (see above)");
         assertThat(json.path("complete").asBoolean()).isFalse();
@@ -130,10 +125,7 @@ class CopyCommandIT {
 
     @Test
     void aDryRunChangesNothing() {
-        Ended ended = copy("-r", "--dry-run", source.toString(), at("all"));
-
-        assertThat(ended.code()).isZero();
-        assertThat(ended.out())
+        assertThat(copy("-r", "--dry-run", source.toString(), at("all")).ends(0).out())
                 .contains("11 B would be copied")
                 .contains("Copying all of it takes at least 1 s at 1 Gbit/s, 1 s at 10 Gbit/s");
         assertThat(copy("-r", "--dry-run", "--limit=1000", source.toString(), at("all"))
@@ -193,9 +185,10 @@ class CopyCommandIT {
             SiteAddress address = jump.address();
             String host = "%s@127.0.0.1:%d".formatted(address.user(), address.port());
 
-            Ended unknown = copy("-J", host, "-r", source.toString(), at("all"));
-            assertThat(unknown.code()).isEqualTo(Exit.NOT_ALLOWED);
-            assertThat(unknown.err()).contains("no valid host key of 127.0.0.1 port " + address.port() + " in ");
+            assertThat(copy("-J", host, "-r", source.toString(), at("all"))
+                            .ends(Exit.NOT_ALLOWED)
+                            .err())
+                    .contains("no valid host key of 127.0.0.1 port " + address.port() + " in ");
 
             known.add("[127.0.0.1]:%d %s".formatted(address.port(), address.hostKey()));
             assertThat(copy("-J", host, "-oIPQoS=cs1", "-r", source.toString(), at("all"))
@@ -205,8 +198,9 @@ class CopyCommandIT {
                             .out())
                     .contains("all verified");
         }
-        Ended gone = copy("-J", "127.0.0.1:1", "-r", source.toString(), at("all"));
-        assertThat(gone.code()).as("its key is not known either").isEqualTo(Exit.NOT_ALLOWED);
+        assertThat(copy("-J", "127.0.0.1:1", "-r", source.toString(), at("all")).code())
+                .as("its key is not known either")
+                .isEqualTo(Exit.NOT_ALLOWED);
     }
 
     private String at(String path) {
@@ -225,9 +219,6 @@ class CopyCommandIT {
             throw new AssertionError(e);
         }
         all.addAll(List.of(arguments));
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        int code = CopyCommand.execute(all, new PrintWriter(out), new PrintWriter(err), earlier);
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.by((out, err) -> CopyCommand.execute(all, out, err, earlier));
     }
 }

@@ -2,13 +2,12 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Ended;
 import dozo.crypto.Libcrypto;
 import dozo.db.ChildJava;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,8 +30,6 @@ class CopyCommandTest {
     private Path key;
     private Path knownHosts;
 
-    private record Ended(int code, String out, String err) {}
-
     @BeforeEach
     void makeFiles() throws IOException {
         file = Files.writeString(folder.resolve("file"), "x");
@@ -44,7 +41,7 @@ class CopyCommandTest {
     void helpSaysAll() {
         Ended help = copy("--help");
 
-        assertThat(help.code()).isZero();
+        help.ends(0);
         assertThat(help.out()).contains("--limit").contains("130").contains("Unlike with scp");
         assertThat(help.out().lines()).allMatch(line -> line.length() <= 80);
     }
@@ -53,7 +50,7 @@ class CopyCommandTest {
     void versionSaysWhatEncryptsAndDigests() {
         Ended version = copy("--version");
 
-        assertThat(version.code()).isZero();
+        version.ends(0);
         assertThat(version.out()).startsWith("dozo ").contains("crypto: " + Libcrypto.note());
         assertThat(copy("-V").out()).isEqualTo(version.out());
     }
@@ -131,7 +128,7 @@ class CopyCommandTest {
         Ended ended =
                 copy("-i" + key, "-oUserKnownHostsFile=" + knownHosts, "-P2222", file.toString(), "me@unknown:/b");
 
-        assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
+        ended.ends(Exit.NOT_ALLOWED);
         assertThat(ended.err())
                 .contains("ssh-keyscan -p 2222 unknown >> " + knownHosts)
                 .contains("fingerprint");
@@ -160,7 +157,7 @@ class CopyCommandTest {
             Ended ended = copy(to(
                     site, site.address().root() + "/sub", folder.resolve("back").toString()));
 
-            assertThat(ended.code()).isEqualTo(Exit.REFUSED);
+            ended.ends(Exit.REFUSED);
             assertThat(ended.err()).contains("dr/sub is a folder: use -r to copy folders");
             assertThat(folder.resolve("back")).doesNotExist();
         }
@@ -174,9 +171,7 @@ class CopyCommandTest {
             Files.writeString(
                     folder.resolve("known"),
                     "[127.0.0.1]:%d %s".formatted(site.address().port(), HOST_KEY));
-            Ended other = copy(arguments);
-            assertThat(other.code()).isEqualTo(Exit.NOT_ALLOWED);
-            assertThat(other.err()).contains("differs from the pinned one");
+            assertThat(copy(arguments).ends(Exit.NOT_ALLOWED).err()).contains("differs from the pinned one");
         }
 
         assertThat(copy(arguments).code()).isEqualTo(Exit.UNAVAILABLE);
@@ -199,9 +194,6 @@ class CopyCommandTest {
     }
 
     private static Ended copy(String... arguments) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        int code = CopyCommand.execute(List.of(arguments), new PrintWriter(out), new PrintWriter(err));
-        return new Ended(code, out.toString(), err.toString());
+        return Ended.by((out, err) -> CopyCommand.execute(List.of(arguments), out, err));
     }
 }

@@ -68,7 +68,7 @@ class FlywheelCommandTest {
         Ended ended = run("--key-file", keyFile.toString(), SESSION);
 
         assertThat(ended.err()).isEmpty();
-        assertThat(ended.code()).isEqualTo(Exit.WELL);
+        ended.ends(Exit.WELL);
         assertThat(ended.out())
                 .contains("first visit: 1 of 1 files", "5 B downloaded now; complete")
                 .contains("remark  NO_HASH       session first visit/notes.txt (f1)");
@@ -83,7 +83,7 @@ class FlywheelCommandTest {
         Ended ended = run("--key-file", keyFile.toString(), SESSION);
         Ended asJson = run("--key-file", keyFile.toString(), "--json", SESSION);
 
-        assertThat(ended.code()).isEqualTo(Exit.NOT_SAFE);
+        ended.ends(Exit.NOT_SAFE);
         assertThat(ended.out()).contains("NOT COMPLETE", "missing GONE          session first visit/notes.txt (f1)");
         JsonNode json = Connection.JSON.readTree(asJson.out());
         assertThat(json.at("/0/missing/0/trouble").asString()).isEqualTo("GONE");
@@ -94,10 +94,11 @@ class FlywheelCommandTest {
     void aKeyThatIsNotAcceptedIsSaidSoAndNotShown() throws IOException {
         Files.writeString(keyFile, key("another-key-of-nobody"));
 
-        Ended ended = run("--key-file", keyFile.toString(), SESSION);
-
-        assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
-        assertThat(ended.err()).contains("rejects the API key").doesNotContain("another-key");
+        assertThat(run("--key-file", keyFile.toString(), SESSION)
+                        .ends(Exit.NOT_ALLOWED)
+                        .err())
+                .contains("rejects the API key")
+                .doesNotContain("another-key");
     }
 
     @Test

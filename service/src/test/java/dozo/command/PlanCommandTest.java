@@ -107,7 +107,7 @@ class PlanCommandTest {
     void whatCannotBeUnderstoodIsSaid(String options, int code, String message) throws Exception {
         Ended ended = plan("a,1\n", options.split(" "));
 
-        assertThat(ended.code()).isEqualTo(code);
+        ended.ends(code);
         assertThat(ended.err()).contains(message);
         assertThat(ended.out()).isEmpty();
     }
@@ -116,7 +116,7 @@ class PlanCommandTest {
     void aBadLineIsRefusedAndNothingIsPlanned() throws Exception {
         Ended ended = plan("a,1\nb,many\n");
 
-        assertThat(ended.code()).isEqualTo(Exit.REFUSED);
+        ended.ends(Exit.REFUSED);
         assertThat(ended.err())
                 .contains("sizes.csv line 2: \"many\" is not a size; expected a number with or without a unit");
         assertThat(ended.out()).isEmpty();

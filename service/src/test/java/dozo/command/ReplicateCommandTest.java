@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.Ended;
 import dozo.RunningService;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,9 +36,8 @@ class ReplicateCommandTest {
         Files.writeString(source.resolve("a"), "1");
         Files.createDirectory(source.resolve("b"));
         Files.writeString(source.resolve("b/c"), "22");
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
-        assertThat(dozo("run", "--wait").code()).isZero();
+        service.createExperiment("P1", "S1", source);
+        dozo("run --wait").ends(0);
         Files.move(source, folder.resolve("kept"));
     }
 
@@ -54,22 +51,19 @@ class ReplicateCommandTest {
     @Test
     void anExperimentIsReplicated() {
         service.register("second", second.address());
-        assertThat(dozo("replicate", "P1/S1", "--from", "dr").code()).isEqualTo(Exit.USAGE);
-        assertThat(dozo("replicate", "--from", "dr", "--to", "second").err())
+        dozo("replicate P1/S1 --from dr").ends(Exit.USAGE);
+        assertThat(dozo("replicate --from dr --to second").err())
                 .contains("choose an experiment, a project, or all whose source is gone");
-        assertThat(dozo("replicate", "P1/S2", "--from", "dr", "--to", "second"))
+        assertThat(dozo("replicate P1/S2 --from dr --to second"))
                 .satisfies(refused -> assertThat(refused.code()).isEqualTo(Exit.REFUSED))
                 .satisfies(refused -> assertThat(refused.err()).contains("experiment P1/S2 does not exist"));
 
-        Ended ended = dozo("replicate", "P1", "--from", "dr", "--to", "second", "--wait", "-q");
-
-        assertThat(ended.code()).as(ended.err()).isZero();
+        dozo("replicate P1 --from dr --to second --wait -q").ends(0);
         assertThat(folder.resolve("second/P1/S1/data/b/c")).hasContent("22");
-        assertThat(service.get("/api/v1/runs/2").at("/kind").asString()).isEqualTo("REPLICATION");
-        assertThat(service.get("/api/v1/runs/2").at("/from").asString()).isEqualTo("dr");
-        assertThat(service.get("/api/v1/runs/2").at("/replication/experiments").asLong())
-                .isEqualTo(1);
-        assertThat(dozo("replicate", "P1/S1", "--from", "dr", "--to", "second").err())
+        service.get("/api/v1/runs/2").has("/kind", "REPLICATION");
+        service.get("/api/v1/runs/2").has("/from", "dr");
+        service.get("/api/v1/runs/2").has("/replication/experiments", 1);
+        assertThat(dozo("replicate P1/S1 --from dr --to second").err())
                 .contains("experiment P1/S1 is complete at site second");
     }
 
@@ -81,25 +75,16 @@ class ReplicateCommandTest {
         assertThat(restore(List.of("--dry-run"), target).out())
                 .startsWith("dry run, nothing was changed. 3 entries, 3 B");
         assertThat(folder.resolve("second/restored")).doesNotExist();
-        Ended ended = restore(List.of(), target);
-
-        assertThat(ended.code()).as(ended.err()).isZero();
-        assertThat(ended.out()).contains("3 entries, 3 B: all verified at ");
+        assertThat(restore(List.of(), target).ends(0).out()).contains("3 entries, 3 B: all verified at ");
         assertThat(folder.resolve("second/restored/a")).hasContent("1");
         assertThat(folder.resolve("second/restored/b/c")).hasContent("22");
         assertThat(restore(List.of(), target))
                 .satisfies(again -> assertThat(again.code()).isEqualTo(Exit.REFUSED))
                 .satisfies(again -> assertThat(again.err()).contains("is not empty"));
-        assertThat(dozo("restore", "P1/S1", target).code())
+        assertThat(dozo("restore P1/S1", target).code())
                 .as("its host key is unknown")
                 .isEqualTo(Exit.NOT_ALLOWED);
-        assertThat(dozo(
-                                "restore",
-                                "P1/S1",
-                                "-o",
-                                "Port=1",
-                                folder.resolve("here").toString())
-                        .err())
+        assertThat(dozo("restore P1/S1 -o Port=1", folder.resolve("here")).err())
                 .contains("-o: only if TARGET is a folder of an SFTP server");
     }
 
@@ -116,10 +101,10 @@ class ReplicateCommandTest {
             all.add(option);
         }
         all.addAll(more);
-        return dozo(all.toArray(String[]::new));
+        return Ended.at(service, all.toArray(String[]::new));
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.at(service, arguments);
+    private Ended dozo(String line, Object... more) {
+        return Ended.dozo(service, line, more);
     }
 }

@@ -39,10 +39,9 @@ class ScrubPlanCommandTest {
 
     @Test
     void aPromiseThatCannotBeKeptSaysWhatWouldDo() {
-        Ended ended = dozo(CENTRE + "--limit 200MB --window 20:00-06:00 --rate 1GB --per-file 1ms");
-
-        assertThat(ended.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(ended.out())
+        assertThat(dozo(CENTRE + "--limit 200MB --window 20:00-06:00 --rate 1GB --per-file 1ms")
+                        .ends(Exit.NOT_SAFE)
+                        .out())
                 .contains("reading from 20:00-06:00, at most 200 MB/s")
                 .containsPattern("and in later rounds +90 days +198\\.9 days\n")
                 .containsPattern("bytes a second while it reads +442 MB/s +200 MB/s\n")
@@ -57,10 +56,7 @@ class ScrubPlanCommandTest {
 
     @Test
     void withoutWhatReadingCostsNobodyCanSay() {
-        Ended ended = dozo(CENTRE + "--limit 300MB");
-
-        assertThat(ended.code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(ended.out())
+        assertThat(dozo(CENTRE + "--limit 300MB").ends(Exit.NOT_SAFE).out())
                 .contains("the cost of reading at the site is unknown")
                 .containsPattern("and in later rounds +90 days +at least 55\\.2 days\n")
                 .containsPattern("files a second while it reads +62\\.2 +at most 101\n")
@@ -79,7 +75,7 @@ class ScrubPlanCommandTest {
         assertThat(json.at("/maxAgeSeconds").asLong()).isEqualTo(7_776_000L);
         assertThat(json.at("/budget/bytesPerSecond").asLong()).isEqualTo(300_000_000L);
         assertThat(json.at("/rounds/seconds").asDouble()).isGreaterThan(0);
-        assertThat(ended.code()).isZero();
+        ended.ends(0);
     }
 
     @ParameterizedTest
@@ -120,7 +116,7 @@ class ScrubPlanCommandTest {
         Ended ended = dozo("scrub --plan " + options + defaults);
 
         assertThat(ended.err()).contains(message);
-        assertThat(ended.code()).isEqualTo(Exit.USAGE);
+        ended.ends(Exit.USAGE);
         assertThat(ended.out()).isEmpty();
     }
 

@@ -8,8 +8,6 @@ import dozo.Ended;
 import dozo.RunningService;
 import dozo.db.ChildJava;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +17,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Commands stop runs, and a scrub makes way for a night. */
 class StopCommandTest {
@@ -47,8 +44,8 @@ class StopCommandTest {
     @Test
     void whereNothingRunsNothingIsStopped() {
         assertThat(dozo("stop")).isEqualTo(new Ended(Exit.REFUSED, "", "dozo: no run is in progress\n"));
-        assertThat(dozo("stop", "7").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("stop", "x").code()).isEqualTo(Exit.USAGE);
+        dozo("stop 7").ends(Exit.REFUSED);
+        dozo("stop x").ends(Exit.USAGE);
     }
 
     @Test
@@ -58,34 +55,31 @@ class StopCommandTest {
         for (int i = 0; i < FILES; i++) {
             Files.write(source.resolve("file" + i), new byte[1 << 20]);
         }
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
-        assertThat(dozo("run", "--wait").code()).isZero();
+        service.createExperiment("P1", "S1", source);
+        dozo("run --wait").ends(0);
 
         slowScrub(2);
-        Ended stopped = dozo("stop", "--wait");
-        assertThat(stopped.code()).isZero();
-        assertThat(stopped.out()).startsWith("scrub 2 ").contains("findings: 0");
-        assertThat(service.get("/api/v1/runs/2").at("/state").asString()).isEqualTo("STOPPED");
-        assertThat(service.get("/api/v1/runs/2").at("/kind").asString()).isEqualTo("SCRUB");
-        assertThat(dozo("stop", "2").err()).contains("run 2 is not running");
+        assertThat(dozo("stop --wait").ends(0).out()).startsWith("scrub 2 ").contains("findings: 0");
+        service.get("/api/v1/runs/2").has("/state", "STOPPED");
+        service.get("/api/v1/runs/2").has("/kind", "SCRUB");
+        assertThat(dozo("stop 2").err()).contains("run 2 is not running");
 
         slowScrub(3);
         Ended night = dozo("run");
         assertThat(night).isEqualTo(new Ended(Exit.WELL, "run 4 has started\n", ""));
-        assertThat(service.get("/api/v1/runs/3").at("/state").asString()).isEqualTo("STOPPED");
-        assertThat(service.get("/api/v1/runs/4").at("/kind").asString()).isEqualTo("NIGHTLY_BACKUP");
+        service.get("/api/v1/runs/3").has("/state", "STOPPED");
+        service.get("/api/v1/runs/4").has("/kind", "NIGHTLY_BACKUP");
         awaitEnd(4);
 
         slowScrub(5);
         pauseAndResume();
         ctrlCEndsOnlyTheCommand();
-        assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is stopping\n");
+        assertThat(dozo("stop 5").out()).isEqualTo("run 5 is stopping\n");
         awaitEnd(5);
     }
 
     private void ctrlCEndsOnlyTheCommand() throws Exception {
-        assertThat(dozo("pause", "--wait", "-q")).isEqualTo(new Ended(Exit.WELL, "", ""));
+        assertThat(dozo("pause --wait -q")).isEqualTo(new Ended(Exit.WELL, "", ""));
         Process waiting = ChildJava.of(Application.class)
                 .options("-Ddozo.password.file=" + service.passwordFile())
                 .arguments("resume", "--wait", "--url", service.url())
@@ -99,75 +93,71 @@ class StopCommandTest {
 
         assertThat(said.lines()).contains("dozo: run 5 goes on in the service; to stop it: dozo stop 5");
         assertThat(waiting.waitFor()).isEqualTo(130);
-        assertThat(service.get("/api/v1/runs/5").at("/state").asString()).isEqualTo("RUNNING");
+        service.get("/api/v1/runs/5").has("/state", "RUNNING");
     }
 
     /** Pauses and resumes the scrub in progress, number 5. */
     private void pauseAndResume() {
-        assertThat(dozo("pause", "--wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
+        assertThat(dozo("pause --wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
         assertThat(dozo("status").out())
                 .startsWith("scrub 5 is paused: ")
                 .contains("paused by admin since ")
                 .contains("to continue: dozo resume 5");
-        assertThat(dozo("pause", "-q").err()).contains("run 5 was paused by admin");
+        assertThat(dozo("pause -q").err()).contains("run 5 was paused by admin");
         assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 continues\n", ""));
         assertThat(dozo("resume").err()).contains("run 5 is not paused");
-        assertThat(dozo("resume").code()).isEqualTo(Exit.REFUSED);
+        dozo("resume").ends(Exit.REFUSED);
     }
 
     @Test
     void findingsAreListedAcknowledgedAndTriedAgain() throws Exception {
         service.register("dr", site.address());
         Path source = Files.createDirectories(folder.resolve("source"));
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createExperiment("P1", "S1", source);
         assertThat(dozo("findings")).isEqualTo(new Ended(Exit.WELL, "open findings: 0\n", ""));
-        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+        dozo("run --wait").ends(Exit.NOT_SAFE);
 
-        Ended open = dozo("findings", "--project", "P1", "--run", "1", "--reason", "SOURCE_EMPTY");
-        assertThat(open.code()).isEqualTo(Exit.NOT_SAFE);
+        Ended open = dozo("findings --project P1 --run 1 --reason SOURCE_EMPTY");
+        open.ends(Exit.NOT_SAFE);
         assertThat(open.out())
                 .startsWith("1, found by run 1 at ")
                 .contains("P1/S1")
                 .endsWith("open findings: 1\n");
-        assertThat(dozo("findings", "groups", "--experiment", "P1/S1").out())
+        assertThat(dozo("findings groups --experiment P1/S1").out())
                 .startsWith("     1  SOURCE_EMPTY  P1/S1, since ")
                 .contains("latest: ");
-        assertThat(dozo("findings", "groups", "--experiment", "P1/none")).isEqualTo(new Ended(Exit.WELL, "", ""));
+        assertThat(dozo("findings groups --experiment P1/none")).isEqualTo(new Ended(Exit.WELL, "", ""));
         Files.writeString(source.resolve("a"), "now it holds something");
-        Ended retried = dozo("retry", "1", "--wait");
+        Ended retried = dozo("retry 1 --wait");
         assertThat(retried.code()).as(retried.out() + retried.err()).isZero();
         assertThat(retried.out()).contains("retry of run 1");
-        assertThat(dozo("findings").code()).isZero();
-        assertThat(dozo("findings", "--all").out())
-                .contains("superseded by run 2")
-                .endsWith("findings: 1\n");
-        assertThat(dozo("retry", "1").err()).contains("there is nothing to retry");
+        dozo("findings").ends(0);
+        assertThat(dozo("findings --all").out()).contains("superseded by run 2").endsWith("findings: 1\n");
+        assertThat(dozo("retry 1").err()).contains("there is nothing to retry");
 
-        assertThat(dozo("findings", "acknowledge", "1", "it was empty"))
+        assertThat(dozo("findings acknowledge 1", "it was empty"))
                 .isEqualTo(new Ended(Exit.WELL, "finding 1 acknowledged\n", ""));
-        assertThat(dozo("findings", "--all").out()).contains("acknowledged by admin: it was empty");
-        assertThat(dozo("findings", "acknowledge", "1", "again").err()).contains("has already been acknowledged");
-        assertThat(dozo("findings", "acknowledge", "1", "").err()).contains("1 to 500 characters");
-        assertThat(dozo("findings", "acknowledge", "1").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("findings --all").out()).contains("acknowledged by admin: it was empty");
+        assertThat(dozo("findings acknowledge 1 again").err()).contains("has already been acknowledged");
+        assertThat(dozo("findings acknowledge 1", "").err()).contains("1 to 500 characters");
+        dozo("findings acknowledge 1").ends(Exit.USAGE);
 
         Files.delete(source.resolve("a"));
-        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
-        assertThat(dozo("findings", "acknowledge-all", "known").err()).contains("--reason is missing");
-        String reason = dozo("findings", "groups").out().strip().split(" +")[1];
-        assertThat(dozo("findings", "acknowledge-all", "--reason", reason, "it was emptied"))
+        dozo("run --wait").ends(Exit.NOT_SAFE);
+        assertThat(dozo("findings acknowledge-all known").err()).contains("--reason is missing");
+        String reason = dozo("findings groups").out().strip().split(" +")[1];
+        assertThat(dozo("findings acknowledge-all --reason", reason, "it was emptied"))
                 .isEqualTo(new Ended(Exit.WELL, "findings acknowledged: 1\n", ""));
-        assertThat(dozo("findings", "acknowledge-all", "--reason", reason, "again"))
+        assertThat(dozo("findings acknowledge-all --reason", reason, "again"))
                 .isEqualTo(new Ended(Exit.REFUSED, "", "dozo: none of these findings is open\n"));
-        assertThat(dozo("findings", "--all", "--json").out()).contains("\"supersededBy\":2");
+        assertThat(dozo("findings --all --json").out()).contains("\"supersededBy\":2");
     }
 
     /** Starts a scrub that has read some copies, and waits for its budget to read others. */
     private void slowScrub(int run) {
-        assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
-                .isEqualTo("scrub %d has started\n".formatted(run));
+        assertThat(dozo("scrub --all --warm --limit 4kB").out()).isEqualTo("scrub %d has started\n".formatted(run));
         await().atMost(Duration.ofMinutes(5))
-                .until(() -> service.bean(JdbcClient.class)
+                .until(() -> service.jdbc()
                                 .sql("select count(*) from reading where run_id = :run")
                                 .param("run", run)
                                 .query((row, n) -> row.getLong(1))
@@ -177,13 +167,11 @@ class StopCommandTest {
 
     private void awaitEnd(int run) {
         await().atMost(Duration.ofMinutes(5))
-                .until(() -> !service.get("/api/v1/runs/" + run)
-                        .at("/state")
-                        .asString()
-                        .equals("RUNNING"));
+                .until(() ->
+                        !service.get("/api/v1/runs/" + run).string("/state").equals("RUNNING"));
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.at(service, arguments);
+    private Ended dozo(String line, Object... more) {
+        return Ended.dozo(service, line, more);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.Application;
+import dozo.Ended;
 import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
@@ -22,6 +23,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,12 +37,8 @@ import picocli.CommandLine;
  */
 class DemoIT {
 
-    private static final int LIMIT_SECONDS = 120;
-
     @TempDir
     Path folder;
-
-    private record Ended(int exitCode, String output) {}
 
     @BeforeEach
     void unpack() throws IOException {
@@ -55,16 +53,16 @@ class DemoIT {
     @Test
     void madeUpExperimentsAreAllSafeAndASecondNightSendsNothing() throws Exception {
         Ended first = demo("--work", folder.resolve("work").toString());
-        assertThat(first.output()).contains("DR site: OpenSSH", "脳機能");
+        assertThat(first.out()).contains("DR site: OpenSSH", "脳機能");
         assertEndsWell(first);
 
         try (ServerSocket usual = new ServerSocket()) {
             occupyUsualPort(usual);
             Ended second = demo("--work", folder.resolve("work").toString());
-            assertThat(second.output())
+            assertThat(second.out())
                     .contains("run 2 is complete: nothing to send", "All 4 experiments are safe")
                     .doesNotContain("8080");
-            assertThat(second.exitCode()).isZero();
+            assertThat(second.code()).isZero();
         }
 
         assertEveryBagIsAnExperiment();
@@ -89,8 +87,8 @@ class DemoIT {
                 "--work",
                 folder.resolve("work").toString());
 
-        assertThat(demo.output()).contains("DR site: embedded MINA", "safe: ");
-        assertThat(demo.exitCode()).isZero();
+        assertThat(demo.out()).contains("DR site: embedded MINA", "safe: ");
+        assertThat(demo.code()).isZero();
         assertThat(same(experiment, folder.resolve("work/dr-site/demo/E0001/data")))
                 .isTrue();
     }
@@ -107,8 +105,8 @@ class DemoIT {
         Ended demo = demo(
                 "--data", corpus.toString(), "--work", folder.resolve("work").toString());
 
-        assertThat(demo.output()).contains("experiments are safe:");
-        assertThat(demo.exitCode()).isZero();
+        assertThat(demo.out()).contains("experiments are safe:");
+        assertThat(demo.code()).isZero();
         List<Path> experiments = new ArrayList<>();
         try (var children = Files.newDirectoryStream(corpus, Files::isDirectory)) {
             children.forEach(experiments::add);
@@ -133,19 +131,18 @@ class DemoIT {
         };
 
         Ended first = demo(arguments);
-        assertThat(first.output())
-                .contains("UNREADABLE", "demo/E0001: secret", "permission denied", "1 of 2 experiments");
-        assertThat(first.exitCode()).isEqualTo(1);
+        assertThat(first.out()).contains("UNREADABLE", "demo/E0001: secret", "permission denied", "1 of 2 experiments");
+        assertThat(first.code()).isEqualTo(1);
 
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
         Files.setPosixFilePermissions(data.resolve("two/locked"), PosixFilePermissions.fromString("---------"));
         Ended locked = demo(arguments);
-        assertThat(locked.output()).doesNotContain("demo/E0001: secret");
-        assertThat(locked.output())
+        assertThat(locked.out()).doesNotContain("demo/E0001: secret");
+        assertThat(locked.out())
                 .as("what is in it is unknown, not gone: its copy still counts")
                 .containsPattern("demo/E0002 +yes +2 +2")
                 .contains("UNREADABLE", "demo/E0002: locked");
-        assertThat(locked.exitCode()).isEqualTo(1);
+        assertThat(locked.code()).isEqualTo(1);
     }
 
     @Test
@@ -167,10 +164,10 @@ class DemoIT {
                     "--work", folder.resolve("work").toString(),
                     "--port", port);
 
-            assertThat(demo.output())
+            assertThat(demo.out())
                     .endsWith("dozo: port %s (DOZO_HTTP_PORT) is in use: stop the other program, or set another port\n"
                             .formatted(port));
-            assertThat(demo.exitCode()).isEqualTo(StartFailure.UNAVAILABLE);
+            assertThat(demo.code()).isEqualTo(StartFailure.UNAVAILABLE);
         }
     }
 
@@ -195,7 +192,7 @@ class DemoIT {
             for (Path bag : bags) {
                 String list = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
                 Ended check = execute(List.of("sh", "-c", "cd '" + bag + "' && sha256sum --quiet --strict -c " + list));
-                assertThat(check.exitCode()).as(check.output()).isZero();
+                assertThat(check.code()).as(check.out()).isZero();
                 assertThat(experiments.stream().filter(experiment -> same(experiment, bag.resolve("data"))))
                         .as("the experiment that %s is a copy of", bag)
                         .hasSize(1);
@@ -208,17 +205,18 @@ class DemoIT {
      * the address and the next step.
      */
     private static void assertEndsWell(Ended demo) throws Exception {
-        List<String> lines = demo.output().lines().toList();
+        List<String> lines = demo.out().lines().toList();
         assertThat(lines.subList(lines.size() - 3, lines.size()))
-                .as(demo.output())
+                .as(demo.out())
                 .satisfiesExactly(
                         safe -> assertThat(safe).startsWith("All 4 experiments are safe: "),
                         pages -> assertThat(pages).startsWith("Pages: ").contains("http://127.0.0.1:"),
                         next -> assertThat(next).startsWith("Next:  check a copy without Dozo: "));
-        assertThat(demo.output()).contains("starting the service …").doesNotContain("[", "  SITE_REFUSED");
-        assertThat(demo.exitCode()).isZero();
-        Ended check = execute(List.of("sh", "-c", lines.getLast().split("Dozo: ")[1]));
-        assertThat(check.output()).isEqualTo("all as listed\n");
+        assertThat(demo.out()).contains("starting the service …").doesNotContain("[", "  SITE_REFUSED");
+        assertThat(demo.code()).isZero();
+        assertThat(execute(List.of("sh", "-c", lines.getLast().split("Dozo: ")[1]))
+                        .out())
+                .isEqualTo("all as listed\n");
     }
 
     /** Returns the error message for invalid arguments. */
@@ -263,7 +261,7 @@ class DemoIT {
                     "-c",
                     "xargs -0 sh -c '" + new String(script, StandardCharsets.UTF_8) + "' < " + names + " > /dev/null"));
             Files.delete(names);
-            return diff.exitCode() == 0;
+            return diff.code() == 0;
         } catch (Exception e) {
             throw new AssertionError(e);
         }
@@ -282,18 +280,10 @@ class DemoIT {
         if (System.getProperty("user.name").equals("root")) {
             java.by(List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search"));
         }
-        return execute(java.arguments("demo", "--once").arguments(arguments).process());
+        return Ended.of(java.arguments("demo", "--once").arguments(arguments).process());
     }
 
     private static Ended execute(List<String> command) throws Exception {
-        return execute(new ProcessBuilder(command));
-    }
-
-    private static Ended execute(ProcessBuilder command) throws Exception {
-        Process process = command.redirectErrorStream(true).start();
-        process.getOutputStream().close();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-        return new Ended(process.exitValue(), output);
+        return Ended.of(new ProcessBuilder(command));
     }
 }

@@ -38,17 +38,13 @@ class OidcCheckTest {
         try (TestProvider provider = TestProvider.at(folder, store)) {
             provider.register(URL);
             Map<String, String> settings = Map.of(
-                    "dozo.oidc.issuer",
-                    provider.issuer(),
-                    "dozo.oidc.client-id",
-                    TestProvider.CLIENT,
+                    "dozo.oidc.issuer", provider.issuer(),
+                    "dozo.oidc.client-id", TestProvider.CLIENT,
                     "dozo.oidc.client-secret-file",
-                    Files.writeString(folder.resolve("secret"), TestProvider.SECRET + "\n")
-                            .toString(),
-                    "dozo.oidc.ca-file",
-                    certificate.toString(),
-                    "dozo.service.url",
-                    URL);
+                            Files.writeString(folder.resolve("secret"), TestProvider.SECRET + "\n")
+                                    .toString(),
+                    "dozo.oidc.ca-file", certificate.toString(),
+                    "dozo.service.url", URL);
             assertFound(look(settings), State.BROKEN, "so its users cannot log in", "Start the provider");
 
             provider.start();

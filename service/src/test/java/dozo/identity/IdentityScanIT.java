@@ -1,13 +1,13 @@
 package dozo.identity;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.Application;
+import dozo.Ended;
 import dozo.RunningService;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
@@ -16,22 +16,17 @@ import dozo.identity.Places.Found;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.run.Operations;
-import dozo.run.Runs;
 import dozo.source.dicom.Dataset;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,7 +41,6 @@ import org.slf4j.LoggerFactory;
 class IdentityScanIT {
 
     private static final int PARTICIPANTS = 250;
-    private static final int LIMIT_SECONDS = 120;
     private static final LocalDate DAY = LocalDate.of(2026, 11, 2);
     private static final Charset CONSOLE = Charset.forName("windows-31j");
 
@@ -73,16 +67,16 @@ class IdentityScanIT {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), dr, 0);
         database = TestDatabase.fresh();
         service = RunningService.start(folder.resolve("work"), database, Map.of());
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         service.bean(Projects.class).create("CODED", "脳山1花子の研究", "codes", List.of(), "test");
-        service.bean(Projects.class).create("KEPT", "", "test");
+        service.createProject("KEPT");
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         root.addAppender(log);
         book();
         register("CODED", "E1", folder.resolve("脳山2花子"), PARTICIPANTS);
-        night();
+        service.backUp();
         root.detachAppender(log);
         assertThat(log.list).isNotEmpty();
         Path written = Files.write(
@@ -94,7 +88,7 @@ class IdentityScanIT {
     private static void scanAll(Places places, Set<String> projects, Path log) throws Exception {
         Wanted wanted = Wanted.of(list);
         new CatalogueScan(wanted, places).run(database);
-        new SiteScan(wanted, places).run(service.bean(Sites.class).find("dr").orElseThrow(), projects);
+        new SiteScan(wanted, places).run(service.dr(), projects);
         new FileScan(wanted, places).run(log);
     }
 
@@ -109,14 +103,9 @@ class IdentityScanIT {
         for (int i = 0; i < PARTICIPANTS; i++) {
             csv.append("A%d,%s,%s,%s,1,CODED\r\n".formatted(i, DAY, NAMES.get(2 * i + 1), NAMES.get(2 * i)));
         }
-        assertThat(service.askCsv(
-                                "/api/v1/bookings/bulk",
-                                "text/csv",
-                                csv.toString().getBytes(CONSOLE),
-                                service.password())
-                        .at("/booked")
-                        .asInt())
-                .isEqualTo(PARTICIPANTS);
+        service.as("admin")
+                .post("/api/v1/bookings/bulk", "text/csv", csv.toString().getBytes(CONSOLE))
+                .has("/booked", PARTICIPANTS);
     }
 
     private static void register(String project, String code, Path source, int participants) throws IOException {
@@ -134,12 +123,6 @@ class IdentityScanIT {
         service.bean(Experiments.class).register(project, code, NAMES.getFirst(), source, "test");
     }
 
-    private static void night() {
-        long run = service.bean(Operations.class).start("dr", "test").id();
-        await().atMost(Duration.ofMinutes(2))
-                .until(() -> !service.bean(Runs.class).find(run).orElseThrow().goesOn());
-    }
-
     @Test
     void noneOfTheNamesIsOutsideOfTheTablesWhereNamesBelong() {
         assertThat(CLEAN.found()).isEmpty();
@@ -154,8 +137,8 @@ class IdentityScanIT {
         register("KEPT", "E2", kept, 3);
         Path seven = Files.createDirectory(folder.resolve("seven"));
         Files.writeString(seven.resolve("plain"), "x");
-        service.bean(Experiments.class).register("KEPT", "KHB00007", "", seven, "test");
-        night();
+        service.createExperiment("KEPT", "KHB00007", seven);
+        service.backUp();
         Path log = Files.writeString(folder.resolve("some.log"), "cannot read 脳山3花子");
 
         Path packed = folder.resolve("old.log.gz");
@@ -185,28 +168,28 @@ class IdentityScanIT {
         assertThat(paths.lines()).containsExactly(1, 2, 3, 4, 5, 6);
 
         Ended found = scan("--names", list.toString(), "--project", "KEPT", log.toString());
-        assertThat(found.output())
+        assertThat(found.out())
                 .contains("searched site dr: ", "found  site dr: KEPT/E2: ", ", lines 1, 2, 3, 4, 5, 6", "places")
                 .doesNotContain("Exception");
-        assertThat(found.exitCode()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(found.code()).isEqualTo(Exit.NOT_SAFE);
     }
 
     @Test
     void whatCannotBeReadIsNeverNothingFound() throws Exception {
         Ended nobody = scan("--names", folder.resolve("nowhere").toString());
-        assertThat(nobody.exitCode()).isEqualTo(Exit.UNAVAILABLE);
-        assertThat(nobody.output())
+        assertThat(nobody.code()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(nobody.out())
                 .contains("not everything could be read", "nowhere does not exist")
                 .doesNotContain("\tat ", "Exception");
 
         Ended unknown = scan("--names", list.toString(), "--site", "nix");
-        assertThat(unknown.exitCode()).isEqualTo(Exit.REFUSED);
-        assertThat(unknown.output()).contains("there is no site \"nix\"");
+        assertThat(unknown.code()).isEqualTo(Exit.REFUSED);
+        assertThat(unknown.out()).contains("there is no site \"nix\"");
 
         Path brief = Files.writeString(folder.resolve("brief"), "Ito\n");
         Ended refused = scan("--names", brief.toString());
-        assertThat(refused.exitCode()).isEqualTo(Exit.USAGE);
-        assertThat(refused.output()).contains("line 1: expected at least 4 bytes");
+        assertThat(refused.code()).isEqualTo(Exit.USAGE);
+        assertThat(refused.out()).contains("line 1: expected at least 4 bytes");
 
         Ended alone = scan(
                 "--names",
@@ -214,10 +197,8 @@ class IdentityScanIT {
                 "--site",
                 "-",
                 folder.resolve("nowhere").toString());
-        assertThat(alone.exitCode()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(alone.code()).isEqualTo(Exit.UNAVAILABLE);
     }
-
-    private record Ended(int exitCode, String output) {}
 
     /** Runs the command as a person does: its own process, its output and its exit code. */
     private static Ended scan(String... words) throws IOException, InterruptedException {
@@ -234,15 +215,6 @@ class IdentityScanIT {
                         "DOZO_DB_URL", database.getJdbcUrl(),
                         "DOZO_DB_USER", String.valueOf(database.getUsername()),
                         "DOZO_DB_PASSWORD_FILE", secret.toString()));
-        Path output = Files.createTempFile(folder, "output", "");
-        Process process = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
-        return new Ended(process.exitValue(), Files.readString(output));
+        return Ended.of(command);
     }
 }

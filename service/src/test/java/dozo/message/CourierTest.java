@@ -29,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -52,7 +52,9 @@ class CourierTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
+
     private JdbcClient jdbc;
 
     /** A webhook's request. */
@@ -67,8 +69,7 @@ class CourierTest {
             service.post("/api/v1/projects", "{\"code\": \"P1\"}");
             save(service, "it", "{\"mail\": \"it@example.org\"}");
             save(service, "lab", "{\"mail\": \"lab@example.org\", \"language\": \"ja\", \"projects\": [\"P1\"]}");
-            assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
-                    .isEqualTo(202);
+            service.post("/api/v1/alerts/recipients/it/test", "").expect(202);
             assertThat(received(mail, 1)[0].getSubject()).isEqualTo("Dozo: This is a test. Alerts reach it.");
 
             service.bean(Alerts.class).evaluate(List.of(LATE));
@@ -257,11 +258,10 @@ class CourierTest {
                     .as(bad)
                     .isEqualTo(422);
         }
-        assertThat(service.post("/api/v1/alerts/recipients/it/test", "").status())
-                .isEqualTo(404);
-        assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(404);
+        service.post("/api/v1/alerts/recipients/it/test", "").expect(404);
+        service.delete("/api/v1/alerts/recipients/it").expect(404);
         save(service, "it", "{\"mail\": \"a@b.c\"}");
-        assertThat(service.delete("/api/v1/alerts/recipients/it").status()).isEqualTo(204);
+        service.delete("/api/v1/alerts/recipients/it").expect(204);
     }
 
     private void start(Map<String, String> more) {
@@ -269,12 +269,7 @@ class CourierTest {
         settings.put("dozo.service.name", "one");
         settings.put("dozo.service.url", "https://dozo.example.org");
         service = RunningService.shared(settings);
-        jdbc = service.bean(JdbcClient.class);
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
+        jdbc = service.jdbc();
     }
 
     /** Has the messages delivered that are due, until this is so. */
@@ -295,8 +290,7 @@ class CourierTest {
     }
 
     private static void save(RunningService service, String name, String settings) {
-        assertThat(service.put("/api/v1/alerts/recipients/" + name, settings).status())
-                .isEqualTo(200);
+        service.put("/api/v1/alerts/recipients/" + name, settings).expect(200);
     }
 
     private String hook(String url) throws IOException {

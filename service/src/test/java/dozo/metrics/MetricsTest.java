@@ -3,21 +3,16 @@ package dozo.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.WrittenDocs;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.people.Role;
 import dozo.people.Tokens;
-import dozo.people.Users;
 import dozo.registry.Capacities;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import dozo.remote.SiteAddress;
 import dozo.remote.Space;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
@@ -35,7 +30,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,31 +48,27 @@ class MetricsTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static String token;
     private static String text;
 
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.start(folder.resolve("work"));
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        Site site = service.bean(Sites.class).find("dr").orElseThrow();
+        service.saveUnreachable("dr");
+        Site site = service.dr();
         service.bean(Capacities.class).keep(site.id(), new Space(1_000, 400, 0, false));
-        service.bean(Projects.class).create("P1", "", "test");
-        int experiment = service.bean(Experiments.class)
-                .register("P1", "S1", "", Files.createDirectory(folder.resolve("source")), "test")
-                .id();
+        int experiment =
+                service.createExperiment("P1", "S1", folder.resolve("source")).id();
         Runs runs = service.bean(Runs.class);
         long first = runs.open(RunKind.NIGHTLY_BACKUP, site, "test").id();
         service.bean(Findings.class)
                 .add(first, List.of(new Finding(experiment, Problem.UNREADABLE, null, "of the test")));
         runs.close(first, RunState.COMPLETE, "");
         var _ = runs.open(RunKind.NIGHTLY_BACKUP, site, "test");
-        service.bean(Users.class).create("prometheus", "a password for tests", Set.of(Role.AUDITOR), "test");
+        service.createUser("prometheus", Role.AUDITOR);
         token = service.bean(Tokens.class)
                 .create("prometheus", "scrape", null, true, 1)
                 .secret();
@@ -87,13 +78,8 @@ class MetricsTest {
         text = scraped().text();
     }
 
-    @AfterAll
-    static void stop() {
-        service.close();
-    }
-
     private static Answer scraped() {
-        return service.askAs("Bearer " + token, "GET", PATH, null);
+        return service.with("Bearer " + token).get(PATH);
     }
 
     @Test
@@ -163,17 +149,16 @@ class MetricsTest {
 
     @Test
     void onlyThoseWhoSeeEverythingMayReadThem() {
-        Answer nobody = service.askAs(null, "GET", PATH, null);
-        assertThat(nobody.status()).isEqualTo(401);
+        Answer nobody = service.with(null).get(PATH);
+        nobody.expect(401);
         assertThat(nobody.headers().allValues("WWW-Authenticate")).isNotEmpty();
         assertThat(nobody.text()).doesNotContain("dozo_");
-        assertThat(service.get(PATH).status()).isEqualTo(200);
-        assertThat(scraped().status()).isEqualTo(200);
+        service.get(PATH).expect(200);
+        scraped().expect(200);
         assertThat(scraped().headers().firstValue("Content-Type").orElse(""))
                 .startsWith("text/plain")
                 .contains("version=0.0.4");
-        assertThat(service.askAs("Bearer " + token, "GET", "/actuator/metrics", null)
-                        .status())
+        assertThat(service.with("Bearer " + token).get("/actuator/metrics").status())
                 .isNotEqualTo(200);
     }
 

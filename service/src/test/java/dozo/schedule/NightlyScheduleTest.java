@@ -11,7 +11,6 @@ import dozo.ledger.Verification;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Part;
-import dozo.registry.Projects;
 import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
@@ -36,7 +35,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The schedule starts what is due, one at a time, and nothing else. */
 class NightlyScheduleTest {
@@ -64,7 +62,7 @@ class NightlyScheduleTest {
     @Test
     void withoutASiteOrExperimentsNothingIsStarted() {
         lookAt(tomorrow());
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         lookAt(tomorrow());
 
         assertThat(runs().latest()).isEmpty();
@@ -80,7 +78,7 @@ class NightlyScheduleTest {
         lookAt(tomorrow());
         Run run = runs().latest().orElseThrow();
         assertThat(run.requestedBy()).isEqualTo("dozo");
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
 
         // The same night again: its run has already ended.
         lookAt(run.startedAt().plusSeconds(15));
@@ -99,13 +97,13 @@ class NightlyScheduleTest {
 
         lookAt(tomorrow());
         assertThat(runs().latest()).isPresent();
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
     }
 
     @Test
     void whileARunIsGoingOnNoneIsStarted() throws Exception {
         register();
-        Run running = openNight();
+        Run running = service.openRun();
 
         lookAt(tomorrow());
 
@@ -115,7 +113,7 @@ class NightlyScheduleTest {
     @Test
     void aPausedRunIsLeftAloneAndNoneIsStarted() throws Exception {
         register();
-        Run paused = openNight();
+        Run paused = service.openRun();
         service.bean(Operations.class).pause(paused.id(), "test");
 
         lookAt(tomorrow());
@@ -127,7 +125,7 @@ class NightlyScheduleTest {
     @Test
     void aRetryDoesNotStandForANight() throws Exception {
         register();
-        Run night = openNight();
+        Run night = service.openRun();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at, retry_of)
@@ -138,14 +136,14 @@ class NightlyScheduleTest {
         lookAt(night.startedAt().plus(Duration.ofDays(1)));
 
         assertThat(runs().latest().orElseThrow().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
     }
 
     @Test
     void scrubsAreNoNightsHoweverManyCameSince() throws Exception {
         register();
         jdbc("update experiment set registered_at = now() - interval '3 days'");
-        Run night = openNight();
+        Run night = service.openRun();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -163,7 +161,7 @@ class NightlyScheduleTest {
     @Test
     void aScrubThatCameSinceDoesNotStandForANight() throws Exception {
         register();
-        Run night = openNight();
+        Run night = service.openRun();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -176,7 +174,7 @@ class NightlyScheduleTest {
         Run next = runs().latest().orElseThrow();
         assertThat(next.kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
         assertThat(next.id()).isGreaterThan(night.id());
-        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+        ended();
     }
 
     @Test
@@ -316,10 +314,7 @@ class NightlyScheduleTest {
         lookAt("2036-01-06T14:10:00Z");
         lookAt("2036-01-06T14:10:15Z");
         assertThat(count()).as("tonight is not over").isEqualTo(2);
-        assertThat(service.bean(JdbcClient.class)
-                        .sql("select count(*) from ledger where action = 'run.distrusted'")
-                        .query(Long.class)
-                        .single())
+        assertThat(service.count("select count(*) from ledger where action = 'run.distrusted'"))
                 .as("once")
                 .isEqualTo(1);
         lookAt("2036-01-06T20:00:15Z");
@@ -346,7 +341,7 @@ class NightlyScheduleTest {
     void aRunThatEndsAfterTheClockWasSetBackEndsAtItsStart() throws Exception {
         register();
         reads("2037-01-05T20:00:00Z");
-        Run run = openNight();
+        Run run = service.openRun();
 
         reads("2036-01-05T20:00:00Z");
         runs().close(run.id(), RunState.COMPLETE, "");
@@ -428,7 +423,7 @@ class NightlyScheduleTest {
         registerOther();
         schedule("project P1: 0 0 11 * * *", "project P2: 0 0 12 * * *");
         reads("2036-01-05T10:00:00Z");
-        Run endless = openNight();
+        Run endless = service.openRun();
         service.bean(Operations.class).pause(endless.id(), "test");
         jdbc("update run set part_project_id = (select project_id from project where code = 'P1')");
 
@@ -450,7 +445,7 @@ class NightlyScheduleTest {
     void aSiteWithManyRunsStarvesNoOther() throws Exception {
         reads("2036-01-05T09:00:00Z");
         register();
-        service.bean(Sites.class).save("other", site.address(), "test");
+        service.saveSite("other", site.address());
         schedule("0 0 20 * * *");
         jdbc("update site_schedule set cron = '* * * * * *'");
         jdbc("update site set updated_at = '2036-01-04T09:00:00Z'");
@@ -474,7 +469,7 @@ class NightlyScheduleTest {
     /** A night of the past. */
     private void nightAt(String moment, RunState state) {
         reads(moment);
-        runs().close(openNight().id(), state, "");
+        runs().close(service.openRun().id(), state, "");
     }
 
     private boolean startsIn(String zone, String moment) {
@@ -491,29 +486,26 @@ class NightlyScheduleTest {
     }
 
     private long count() {
-        return service.bean(JdbcClient.class)
-                .sql("select count(*) from run where kind = 'nightlyBackup'")
-                .query(Long.class)
-                .single();
+        return service.count("select count(*) from run where kind = 'nightlyBackup'");
     }
 
     private void registerOther() throws Exception {
-        service.bean(Projects.class).create("P2", "", "test");
-        Path source = Files.createDirectories(folder.resolve("other"));
-        Files.writeString(source.resolve("a.txt"), "other");
-        service.bean(Experiments.class).register("P2", "S2", "", source, "test");
+        register("P2", "S2", "other");
     }
 
     private void jdbc(String sql) {
-        service.bean(JdbcClient.class).sql(sql).update();
+        service.jdbc().sql(sql).update();
     }
 
     private void register() throws Exception {
-        service.bean(Sites.class).save("dr", site.address(), "test");
-        service.bean(Projects.class).create("P1", "", "test");
-        Path source = Files.createDirectories(folder.resolve("source"));
+        service.saveSite("dr", site.address());
+        register("P1", "S1", "source");
+    }
+
+    private void register(String project, String code, String name) throws Exception {
+        Path source = Files.createDirectories(folder.resolve(name));
         Files.writeString(source.resolve("a.txt"), "hello");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createExperiment(project, code, source);
     }
 
     private void lookAt(String now) {
@@ -543,13 +535,6 @@ class NightlyScheduleTest {
 
     private Runs runs() {
         return service.bean(Runs.class);
-    }
-
-    private Run openNight() {
-        return runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
     }
 
     private static Instant tomorrow() {

@@ -9,7 +9,6 @@ import dozo.drill.DrillSettings;
 import dozo.drill.Rehearsals;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
-import dozo.registry.Projects;
 import dozo.registry.SiteSchedules;
 import dozo.registry.Sites;
 import dozo.run.Forecasts;
@@ -63,11 +62,10 @@ class ScrubScheduleTest {
     void startAndBackUp() throws Exception {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0);
-        service.bean(Sites.class).save("dr", site.address(), "test");
-        service.bean(Projects.class).create("P1", "", "test");
+        service.saveSite("dr", site.address());
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.createExperiment("P1", "S1", source);
         night();
         schedule = schedule(ALWAYS, Instant.now());
         nights = new NightlySchedule(
@@ -165,7 +163,7 @@ class ScrubScheduleTest {
         assertThat(drillsAfter("0 0 12 * * *", Duration.ZERO))
                 .as("it was now, so it is not due again")
                 .isEqualTo(1);
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update restore set requested_at = now() + interval '2 years'")
                 .update();
         assertThat(drillsAfter("0 0 12 * * *", Duration.ofDays(100)))
@@ -175,7 +173,7 @@ class ScrubScheduleTest {
 
     /** Returns the number of drills after the schedule has looked some time from now, when all have ended. */
     private long drillsAfter(String cron, Duration later) {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         new DrillSchedule(
                         new DrillSettings(cron, 90, DataSize.ofGigabytes(10), ""),
                         service.bean(Rehearsals.class),
@@ -197,11 +195,8 @@ class ScrubScheduleTest {
     @Test
     void whereItIsKnownWhatReadingCostsOnlyWhatIsDueIsRead() {
         Run measured = service.bean(Runs.class)
-                .openScrub(
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, true),
-                        "test");
-        service.bean(JdbcClient.class).sql("""
+                .openScrub(service.dr(), new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, true), "test");
+        service.jdbc().sql("""
                         update scrub set copies_read = 1000, bytes_read = 1000000000, seconds_busy = 100 * partitions
                         where run_id = :run
                         """).param("run", measured.id()).update();
@@ -244,18 +239,14 @@ class ScrubScheduleTest {
     @Test
     void aScrubMakesWayForANightThatIsDue() {
         Run scrub = service.bean(Runs.class)
-                .openScrub(
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false),
-                        "test");
+                .openScrub(service.dr(), new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false), "test");
 
         await().atMost(RUN_LIMIT).until(() -> {
             nights.look();
             return latest().kind() == RunKind.NIGHTLY_BACKUP;
         });
 
-        assertThat(service.bean(Runs.class).find(scrub.id()).orElseThrow().state())
-                .isIn(RunState.STOPPED, RunState.COMPLETE);
+        assertThat(service.run(scrub.id()).state()).isIn(RunState.STOPPED, RunState.COMPLETE);
         awaitEnd();
     }
 
@@ -287,11 +278,11 @@ class ScrubScheduleTest {
     }
 
     private void sql(String sql) {
-        service.bean(JdbcClient.class).sql(sql).update();
+        service.jdbc().sql(sql).update();
     }
 
     private void age(Duration age) {
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update stored set last_read_at = now() - make_interval(secs => :seconds)")
                 .param("seconds", age.toSeconds())
                 .update();

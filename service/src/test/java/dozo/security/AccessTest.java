@@ -1,9 +1,10 @@
 package dozo.security;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.WrittenDocs;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -20,13 +21,9 @@ import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +41,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,12 +60,12 @@ class AccessTest {
     /** The only endpoint for a console's token. */
     private static final Endpoint STUDY = new Endpoint("GET", "/api/v1/studies/{studyInstanceUid}");
 
-    private static final String PASSWORD = "a password for tests";
-
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static long run;
 
     /** Tokens by user, role and kind. The last user has two roles, and tokens with only one of them. */
@@ -83,17 +80,8 @@ class AccessTest {
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        service.saveUnreachable("dr");
+        run = service.openRun().id();
         for (String project : List.of(OWN, FOREIGN)) {
             service.bean(Projects.class).create(project, "title of " + project, "test");
             Path source = Files.createDirectories(folder.resolve("source-of-" + project));
@@ -117,7 +105,7 @@ class AccessTest {
 
     /** Adds a proposal and a missing item for each of the two projects, the own one first. */
     private static void arrive() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, updated_at)
                         values ('fw', 'flywheel', 'https://localhost', '/spool', now())
@@ -158,11 +146,6 @@ class AccessTest {
         SECRETS.put(
                 "both/LAB_MANAGER/write",
                 tokens.create("both", "m", Set.of(Role.LAB_MANAGER), false, 1).secret());
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test
@@ -273,15 +256,15 @@ class AccessTest {
 
     private static Answer askUnfit(Asker asker, Endpoint endpoint, String project) {
         String body = endpoint.method().startsWith("P") ? "<" : null;
-        return service.askAsWith(
-                asker.authorization(),
-                endpoint.method(),
-                path(endpoint, project) + query(endpoint),
-                body,
-                "Content-Type",
-                "application/nonsense",
-                "Accept",
-                "image/png");
+        return service.with(asker.authorization())
+                .ask(
+                        endpoint.method(),
+                        path(endpoint, project) + query(endpoint),
+                        body,
+                        "Content-Type",
+                        "application/nonsense",
+                        "Accept",
+                        "image/png");
     }
 
     @Test
@@ -325,10 +308,10 @@ class AccessTest {
         String manager = asker(Role.LAB_MANAGER).authorization();
         String auditor = asker(Role.AUDITOR).authorization();
 
-        assertThat(get(manager, "/coverage").at("/totals/experiments").asInt()).isEqualTo(1);
-        assertThat(get(auditor, "/coverage").at("/totals/experiments").asInt()).isEqualTo(2);
-        assertThat(get(manager, "/runs/" + run).at("/findings").asInt()).isEqualTo(1);
-        assertThat(get(auditor, "/runs/" + run).at("/findings").asInt()).isEqualTo(2);
+        get(manager, "/coverage").has("/totals/experiments", 1);
+        get(auditor, "/coverage").has("/totals/experiments", 2);
+        get(manager, "/runs/" + run).has("/findings", 1);
+        get(auditor, "/runs/" + run).has("/findings", 2);
         assertThat(findingsListed(get(manager, "/runs"))).isEqualTo(1);
     }
 
@@ -358,7 +341,7 @@ class AccessTest {
                 "/runs/%d/reconciliation".formatted(run),
                 "/runs/%d/findings".formatted(run))) {
             Answer page = get(manager, list + "?limit=1");
-            assertThat(page.at("/items").size()).as(list).isEqualTo(1);
+            assertThat(page.items()).as(list).isEqualTo(1);
             assertThat(page.at("/next").isMissingNode()).as(list).isTrue();
         }
     }
@@ -374,53 +357,45 @@ class AccessTest {
         Answer missing = acknowledge(manager, 999_999);
         Answer own = acknowledge(manager, ids[0]);
 
-        assertThat(foreign.status()).isEqualTo(404);
+        foreign.expect(404);
         assertThat(foreign.text().replace("/" + ids[1] + "/", "/999999/").replace("\\\"" + ids[1], "\\\"999999"))
                 .isEqualTo(missing.text());
-        assertThat(own.status()).isEqualTo(200);
-        assertThat(own.at("/acknowledgement/by").asString()).isEqualTo(manager.name());
-        assertThat(acknowledge(asker(Role.AUDITOR), ids[1]).status()).isEqualTo(403);
-        assertThat(acknowledge(asker(Role.OPERATOR), ids[1]).status()).isEqualTo(200);
-        assertThat(get(manager.authorization(), "/findings").at("/items").size())
-                .isEqualTo(1);
-        assertThat(get(manager.authorization(), "/coverage").at("/openFindings").asInt())
-                .isZero();
+        own.expect(200);
+        own.has("/acknowledgement/by", manager.name());
+        acknowledge(asker(Role.AUDITOR), ids[1]).expect(403);
+        acknowledge(asker(Role.OPERATOR), ids[1]).expect(200);
+        assertThat(get(manager.authorization(), "/findings").items()).isEqualTo(1);
+        get(manager.authorization(), "/coverage").has("/openFindings", 0);
     }
 
     @Test
     void aForeignProposalIsAsOneThatIsNotThere() {
         Asker manager = asker(Role.LAB_MANAGER);
-        long foreign = service.bean(JdbcClient.class)
+        long foreign = service.jdbc()
                 .sql("select arrival_id from arrival where item like :item")
                 .param("item", FOREIGN + "%")
                 .query((row, n) -> row.getLong(1))
                 .single();
 
         Answer one = accept(manager, foreign);
-        Answer many = service.askAs(
-                manager.authorization(),
-                "POST",
-                "/api/v1/arrivals/accept",
-                "{\"ids\": [%d, 999999]}".formatted(foreign));
+        Answer many = service.with(manager.authorization())
+                .post("/api/v1/arrivals/accept", "{\"ids\": [%d, 999999]}".formatted(foreign));
 
-        assertThat(one.status()).isEqualTo(404);
+        one.expect(404);
         assertThat(one.text().replace("/" + foreign + "/", "/999999/").replace("\\\"" + foreign, "\\\"999999"))
                 .isEqualTo(accept(manager, 999_999).text());
-        assertThat(many.at("/refused").asInt()).isEqualTo(2);
-        assertThat(many.at("/arrivals/0/refused").asString()).isEqualTo("there is no arrival " + foreign);
-        assertThat(accept(asker(Role.AUDITOR), foreign).status()).isEqualTo(403);
+        many.has("/refused", 2);
+        many.has("/arrivals/0/refused", "there is no arrival " + foreign);
+        accept(asker(Role.AUDITOR), foreign).expect(403);
     }
 
     private static Answer accept(Asker asker, long arrival) {
-        return service.askAs(asker.authorization(), "POST", "/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
+        return service.with(asker.authorization()).post("/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
     }
 
     private static Answer acknowledge(Asker asker, long finding) {
-        return service.askAs(
-                asker.authorization(),
-                "POST",
-                "/api/v1/findings/%d/acknowledge".formatted(finding),
-                "{\"reason\": \"known\"}");
+        return service.with(asker.authorization())
+                .post("/api/v1/findings/%d/acknowledge".formatted(finding), "{\"reason\": \"known\"}");
     }
 
     @Test
@@ -431,7 +406,7 @@ class AccessTest {
                 "/experiments/%s/E", "/experiments/%s/E/proof?path=a", "/experiments/%s/E/manifests/1")) {
             Answer foreign = get(manager, path.formatted(FOREIGN));
             Answer missing = get(manager, path.formatted("NEVER"));
-            assertThat(foreign.status()).isEqualTo(404);
+            foreign.expect(404);
             assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
         }
     }
@@ -441,14 +416,13 @@ class AccessTest {
         String manager = asker(Role.LAB_MANAGER).authorization();
         String taken = folder.resolve("source-of-" + FOREIGN).toString();
 
-        Answer foreign = register(manager, FOREIGN, "/nowhere");
-        Answer missing = register(manager, "NEVER", "/nowhere");
-        Answer source = register(manager, OWN, taken);
+        Answer foreign = service.with(manager).register(FOREIGN, "X", "/nowhere");
+        Answer missing = service.with(manager).register("NEVER", "X", "/nowhere");
+        Answer source = service.with(manager).register(OWN, "X", taken);
 
-        assertThat(foreign.status()).isEqualTo(422);
+        foreign.expect(422);
         assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
-        assertThat(source.status()).isEqualTo(409);
-        assertThat(source.at("/errors/0/field").asString()).isEqualTo("source");
+        source.refused(409, "source");
         assertThat(source.text().replace(taken, "")).doesNotContain(FOREIGN);
     }
 
@@ -458,18 +432,17 @@ class AccessTest {
         Path taken = folder.resolve("source-of-" + FOREIGN);
         String csv = "project,code,source%n%s,%sE,%s%n%s,Y,%s%n".formatted(FOREIGN, FOREIGN, taken, OWN, taken);
 
-        Answer answer = service.askCsvAs(
-                manager, "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+        Answer answer = service.with(manager).postCsv("/api/v1/experiments/bulk?mode=each", csv);
 
-        assertThat(answer.status()).isEqualTo(200);
-        assertThat(answer.at("/refused").asInt()).isEqualTo(2);
+        answer.expect(200);
+        answer.has("/refused", 2);
         assertThat(answer.text()).contains("does not exist; create it first").contains("of another project");
         assertThat(answer.text().replace(taken.toString(), "")).doesNotContain("is registered already");
     }
 
     @Test
     void whatIsFrozenIsCountedAndListedOfWhatIsSeen() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost,
                                                        message)
                         select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment where code = :code
@@ -477,58 +450,53 @@ class AccessTest {
         String manager = asker(Role.LAB_MANAGER).authorization();
         String auditor = asker(Role.AUDITOR).authorization();
 
-        assertThat(get(manager, "/coverage").at("/frozen").asInt()).isZero();
-        assertThat(get(auditor, "/coverage").at("/frozen").asInt()).isEqualTo(1);
-        assertThat(get(manager, "/experiments?frozen=true").at("/items").size()).isZero();
-        assertThat(get(auditor, "/experiments?frozen=true").at("/items").size()).isEqualTo(1);
-        assertThat(get(manager, "/experiments?q=" + FOREIGN).at("/items").size())
-                .isZero();
-        assertThat(get(auditor, "/experiments?q=" + FOREIGN).at("/items").size())
-                .isEqualTo(1);
-        assertThat(get(manager, "/experiments?project=" + FOREIGN).at("/items").size())
-                .isZero();
+        get(manager, "/coverage").has("/frozen", 0);
+        get(auditor, "/coverage").has("/frozen", 1);
+        assertThat(get(manager, "/experiments?frozen=true").items()).isZero();
+        assertThat(get(auditor, "/experiments?frozen=true").items()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?q=" + FOREIGN).items()).isZero();
+        assertThat(get(auditor, "/experiments?q=" + FOREIGN).items()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?project=" + FOREIGN).items()).isZero();
     }
 
     @Test
     void aPageShowsALabManagerTheOwnProjectsOnly() {
         HttpClient browser = service.browser(nameOf(Role.LAB_MANAGER), PASSWORD);
-        HttpResponse<String> page = service.look(browser, "/", "en");
+        Answer page = service.look(browser, "/", "en");
 
-        assertThat(page.statusCode()).isEqualTo(200);
-        assertThat(page.body()).contains(OWN).doesNotContain(FOREIGN).doesNotContain("127.0.0.1");
-        assertThat(service.look(service.browser(), "/", "en").body())
-                .contains(OWN)
-                .contains(FOREIGN);
+        page.expect(200);
+        assertThat(page.text()).contains(OWN).doesNotContain(FOREIGN).doesNotContain("127.0.0.1");
+        assertThat(service.page(service.browser(), "/")).contains(OWN).contains(FOREIGN);
     }
 
     @Test
     void aSessionEndsWhenItsUserIsDisabled() {
-        service.bean(Users.class).create("leaver", PASSWORD, Set.of(Role.OPERATOR), "test");
-        HttpClient browser = service.browser("leaver", PASSWORD);
-        assertThat(service.look(browser, "/", "en").body()).contains(OWN);
+        service.createUser("leaver", Role.OPERATOR);
+        HttpClient browser = service.browser("leaver");
+        assertThat(service.page(browser, "/")).contains(OWN);
 
         service.bean(Users.class).change("leaver", null, true, null, "test");
 
-        assertThat(service.look(browser, "/", "en").body()).doesNotContain(OWN).contains("name=\"password\"");
+        assertThat(service.page(browser, "/")).doesNotContain(OWN).contains("name=\"password\"");
     }
 
     @Test
     void whoHasNoRoleIsToldSo() {
-        Answer answer = service.askAs(RunningService.basic("roleless", PASSWORD), "GET", "/api/v1/projects", null);
-        HttpResponse<String> page = service.look(service.browser("roleless", PASSWORD), "/", "en");
+        Answer answer = service.as("roleless").get("/api/v1/projects");
+        Answer page = service.look(service.browser("roleless"), "/", "en");
 
-        assertThat(answer.status()).isEqualTo(403);
-        assertThat(answer.at("/detail").asString()).contains("you have no role yet");
-        assertThat(page.statusCode()).isEqualTo(403);
-        assertThat(page.body()).contains("you have no role yet");
+        answer.expect(403);
+        assertThat(answer.string("/detail")).contains("you have no role yet");
+        page.expect(403);
+        assertThat(page.text()).contains("you have no role yet");
     }
 
     @Test
     void aProjectWithoutMembersIsSeenByThoseWhoSeeAll() {
-        Answer members = get(asker(Role.AUDITOR).authorization(), "/projects/%s/members".formatted(FOREIGN));
-
-        assertThat(members.status()).isEqualTo(200);
-        assertThat(members.at("/items").size()).isZero();
+        assertThat(get(asker(Role.AUDITOR).authorization(), "/projects/%s/members".formatted(FOREIGN))
+                        .expect(200)
+                        .items())
+                .isZero();
     }
 
     @Test
@@ -542,7 +510,7 @@ class AccessTest {
                 "/api/v1/projects/" + FOREIGN + ";a=b",
                 "/API/v1/projects/" + FOREIGN,
                 "/api/v1/projects/" + FOREIGN + ".json")) {
-            Answer answer = service.askAs(manager, "GET", path, null);
+            Answer answer = service.with(manager).get(path);
             assertThat(answer.status()).as(path).isBetween(302, 499);
             assertThat(answer.text()).as(path).doesNotContain("title of");
         }
@@ -581,17 +549,16 @@ class AccessTest {
         String path = path(endpoint, project);
         String query = query(endpoint);
         if (endpoint.isPage() && asker.token().isEmpty()) {
-            HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name, PASSWORD));
-            HttpResponse<String> page = endpoint.method().equals("GET")
+            HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name));
+            return endpoint.method().equals("GET")
                     ? service.look(browser, path + query, "en")
                     : service.submit(browser, path, "");
-            return new Answer(page.statusCode(), "", page.body(), null, page.headers(), null);
         }
         if (path.endsWith("/bulk")) {
-            return service.askCsvAs(asker.authorization(), path, "text/csv", "[".getBytes(StandardCharsets.UTF_8));
+            return service.with(asker.authorization()).postCsv(path, "[");
         }
         String body = endpoint.method().startsWith("P") ? "[" : null;
-        return service.askAs(asker.authorization(), endpoint.method(), path + query, body);
+        return service.with(asker.authorization()).ask(endpoint.method(), path + query, body);
     }
 
     private static String path(Endpoint endpoint, String project) {
@@ -649,15 +616,7 @@ class AccessTest {
     }
 
     private static Answer get(String authorization, String path) {
-        return service.askAs(authorization, "GET", "/api/v1" + path, null);
-    }
-
-    private static Answer register(String authorization, String project, String source) {
-        return service.askAs(
-                authorization,
-                "POST",
-                "/api/v1/experiments",
-                "{\"project\": \"%s\", \"code\": \"X\", \"source\": \"%s\"}".formatted(project, source));
+        return service.with(authorization).get("/api/v1" + path);
     }
 
     private static List<Endpoint> endpoints(RequestMappingInfo mapping) {

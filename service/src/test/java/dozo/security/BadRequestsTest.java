@@ -3,11 +3,9 @@ package dozo.security;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dozo.RunningService;
 import dozo.db.TestDatabase;
+import dozo.start.CapturedLog;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
@@ -16,15 +14,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 /** Requests that no browser sends: each gets a 4xx response with the common headers, and none fills the log. */
 class BadRequestsTest {
@@ -35,6 +32,7 @@ class BadRequestsTest {
     /** Security headers of every response, whatever wrote it. */
     private static final List<String> HEADERS = List.of(
             "Content-Security-Policy: default-src 'self';",
+            "frame-ancestors 'none'",
             "X-Content-Type-Options: nosniff",
             "X-Frame-Options: DENY",
             "Referrer-Policy: no-referrer");
@@ -42,10 +40,12 @@ class BadRequestsTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static String cookie = "";
 
-    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private CapturedLog log;
 
     @BeforeAll
     static void start() throws IOException {
@@ -61,20 +61,14 @@ class BadRequestsTest {
                                 .get("Cookie")));
     }
 
-    @AfterAll
-    static void stop() {
-        service.close();
-    }
-
     @BeforeEach
     void listen() {
-        log.start();
-        root().addAppender(log);
+        log = new CapturedLog();
     }
 
     @AfterEach
     void stopListening() {
-        root().detachAppender(log);
+        log.close();
     }
 
     @ParameterizedTest
@@ -367,13 +361,9 @@ class BadRequestsTest {
 
     /** Asserts that wrong requests are not logged: only the client needs to know. */
     private void assertQuiet() {
-        assertThat(log.list)
+        assertThat(log.events())
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())
                 .noneSatisfy(event -> assertThat(event.getLevel().isGreaterOrEqual(Level.WARN))
                         .isTrue());
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
     }
 }

@@ -8,12 +8,11 @@ import com.unboundid.ldap.listener.InMemoryListenerConfig;
 import com.unboundid.util.ssl.KeyStoreKeyManager;
 import com.unboundid.util.ssl.SSLUtil;
 import com.unboundid.util.ssl.TrustAllTrustManager;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.ledger.Ledger;
 import dozo.people.Tokens;
-import dozo.registry.Projects;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -25,11 +24,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * Users of an LDAP directory, tested against one in this process: login, groups, and a directory that does not answer
@@ -47,6 +46,9 @@ class DirectoryTest {
 
     private static InMemoryDirectoryServer ldap;
 
+    @AutoClose
+    private RunningService service;
+
     @BeforeAll
     static void startDirectory() throws Exception {
         ldap = directory(InMemoryListenerConfig.createLDAPConfig("plain", InetAddress.getLoopbackAddress(), 0, null));
@@ -58,6 +60,7 @@ class DirectoryTest {
         fill(ldap);
         // At the same port, if a test has stopped it.
         ldap.restartServer();
+        service = start(Map.of());
     }
 
     @AfterAll
@@ -67,145 +70,113 @@ class DirectoryTest {
 
     @Test
     void groupsGiveRolesAndProjects() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            service.bean(Projects.class).create("P1", "", "test");
-            service.bean(Projects.class).create("P2", "", "test");
+        service.createProject("P1");
+        service.createProject("P2");
 
-            Answer me = ask(service, "Tanaka", PASSWORD, "/me");
+        Answer me = ask("Tanaka", PASSWORD, "/me");
 
-            assertThat(me.status()).as(me.text()).isEqualTo(200);
-            assertThat(me.at("/origin").asString()).isEqualTo("DIRECTORY");
-            assertThat(me.at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
-            assertThat(me.at("/projects").toString()).isEqualTo("[\"P1\"]");
-            assertThat(ask(service, "tanaka", PASSWORD, "/projects/P1").status())
-                    .isEqualTo(200);
-            assertThat(ask(service, "tanaka", PASSWORD, "/projects/P2").status())
-                    .isEqualTo(404);
-            assertThat(service.bean(Ledger.class).after(0, 1_000))
-                    .filteredOn(entry -> entry.subject().equals("tanaka"))
-                    .extracting(Ledger.LedgerEntry::action)
-                    .containsExactly("user.created", "user.changed");
-        }
+        me.expect(200);
+        me.has("/origin", "DIRECTORY");
+        assertThat(me.at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
+        assertThat(me.at("/projects").toString()).isEqualTo("[\"P1\"]");
+        ask("tanaka", PASSWORD, "/projects/P1").expect(200);
+        ask("tanaka", PASSWORD, "/projects/P2").expect(404);
+        assertThat(service.ledger())
+                .filteredOn(entry -> entry.subject().equals("tanaka"))
+                .extracting(Ledger.LedgerEntry::action)
+                .containsExactly("user.created", "user.changed");
     }
 
     @Test
     void whatIsWrongIsRefused() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            for (String password : List.of("wrong", "", "*")) {
-                assertThat(ask(service, "tanaka", password, "/me").status()).isEqualTo(401);
-            }
-            for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
-                assertThat(ask(service, name, PASSWORD, "/me").status()).isEqualTo(401);
-            }
+        for (String password : List.of("wrong", "", "*")) {
+            ask("tanaka", password, "/me").expect(401);
+        }
+        for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
+            ask(name, PASSWORD, "/me").expect(401);
         }
     }
 
     @Test
     void whoIsInNoGroupMayDoNothingAndIsToldSo() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            Answer answer = ask(service, "sato", "sato's password", "/projects");
-
-            assertThat(answer.status()).isEqualTo(403);
-            assertThat(answer.at("/detail").asString()).contains("none of your groups has a role");
-            assertThat(ask(service, "sato", "sato's password", "/me").status()).isEqualTo(200);
-        }
+        assertThat(ask("sato", "sato's password", "/projects").expect(403).string("/detail"))
+                .contains("none of your groups has a role");
+        ask("sato", "sato's password", "/me").expect(200);
     }
 
     @Test
     void aDirectoryThatIsDownLeavesLocalUsersIn() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ldap.shutDown(true);
+        ldap.shutDown(true);
 
-            Answer answer = ask(service, "tanaka", PASSWORD, "/me");
+        Answer answer = ask("tanaka", PASSWORD, "/me");
 
-            assertThat(answer.status()).isEqualTo(503);
-            assertThat(answer.type()).startsWith("application/problem+json");
-            assertThat(answer.headers().firstValue("Retry-After")).isPresent();
-            assertThat(answer.at("/detail").asString()).contains("directory").contains("Local users");
-            assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
-        }
+        answer.isProblem(503);
+        assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+        assertThat(answer.string("/detail")).contains("directory").contains("Local users");
+        service.get("/api/v1/me").expect(200);
     }
 
     @Test
     void aDirectoryThatNeverAnswersIsWaitedForNoLongerThanIsSet() throws Exception {
-        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-                RunningService service = start(Map.of(
-                        "dozo.ldap.url", "ldap://127.0.0.1:" + silent.getLocalPort(), "dozo.ldap.timeout", "300ms"))) {
+        service.close();
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            service = start(
+                    Map.of("dozo.ldap.url", "ldap://127.0.0.1:" + silent.getLocalPort(), "dozo.ldap.timeout", "300ms"));
             long begin = System.nanoTime();
 
-            assertThat(ask(service, "tanaka", PASSWORD, "/me").status()).isEqualTo(503);
+            ask("tanaka", PASSWORD, "/me").expect(503);
             assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(60));
-            assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+            service.get("/api/v1/me").expect(200);
         }
     }
 
     @Test
     void whoIsRemovedFromTheDirectoryLosesTokensToo() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
-            String secret = service.bean(Tokens.class)
-                    .create("tanaka", "t", null, false, 1)
-                    .secret();
-            assertThat(with(service, secret).status()).isEqualTo(200);
+        String secret = token();
+        with(secret).expect(200);
 
-            ldap.delete(TANAKA);
-            assertThat(with(service, secret).status()).isEqualTo(200);
-            age(service, "20 minutes");
+        ldap.delete(TANAKA);
+        with(secret).expect(200);
+        age("20 minutes");
 
-            assertThat(with(service, secret).status()).isEqualTo(401);
-            assertThat(with(service, secret).status()).isEqualTo(401);
-            assertThat(service.get("/api/v1/users/tanaka").at("/gone").asBoolean())
-                    .isTrue();
-        }
+        with(secret).expect(401);
+        with(secret).expect(401);
+        service.get("/api/v1/users/tanaka").has("/gone", true);
     }
 
     @Test
     void whoLeavesAGroupLosesItsRole() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
-            String secret = service.bean(Tokens.class)
-                    .create("tanaka", "t", null, false, 1)
-                    .secret();
+        String secret = token();
 
-            ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
-            age(service, "20 minutes");
+        ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
+        age("20 minutes");
 
-            assertThat(service.askAs("Bearer " + secret, "GET", "/api/v1/projects", null)
-                            .status())
-                    .isEqualTo(403);
-        }
+        service.with("Bearer " + secret).get("/api/v1/projects").expect(403);
     }
 
     @Test
     void whatTheDirectorySaidCountsForADayWhileItIsSilent() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
-            String secret = service.bean(Tokens.class)
-                    .create("tanaka", "t", null, false, 1)
-                    .secret();
-            ldap.shutDown(true);
+        String secret = token();
+        ldap.shutDown(true);
 
-            age(service, "23 hours");
-            assertThat(with(service, secret).status()).isEqualTo(200);
-            age(service, "25 hours");
-            assertThat(with(service, secret).status()).isEqualTo(503);
-        }
+        age("23 hours");
+        with(secret).expect(200);
+        age("25 hours");
+        with(secret).expect(503);
     }
 
     @Test
     void aUserOfTheDirectoryHasNoPasswordOrRolesHere() throws Exception {
-        try (RunningService service = start(Map.of())) {
-            ask(service, "tanaka", PASSWORD, "/me");
+        ask("tanaka", PASSWORD, "/me");
 
-            Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
-            Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
-            Answer disabled = service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
+        Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
+        Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
+        Answer disabled = service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
 
-            assertThat(roles.at("/errors/0/field").asString()).isEqualTo("roles");
-            assertThat(password.at("/errors/0/field").asString()).isEqualTo("password");
-            assertThat(disabled.status()).isEqualTo(200);
-            assertThat(ask(service, "tanaka", PASSWORD, "/me").status()).isEqualTo(401);
-        }
+        roles.has("/errors/0/field", "roles");
+        password.has("/errors/0/field", "password");
+        disabled.expect(200);
+        ask("tanaka", PASSWORD, "/me").expect(401);
     }
 
     @Test
@@ -217,10 +188,7 @@ class DirectoryTest {
                 "cn: a",
                 "sn: a",
                 "userPassword: the directory's password");
-        try (RunningService service = start(Map.of())) {
-            assertThat(ask(service, "admin", "the directory's password", "/me").status())
-                    .isEqualTo(401);
-        }
+        ask("admin", "the directory's password", "/me").expect(401);
     }
 
     @Test
@@ -345,19 +313,25 @@ class DirectoryTest {
                 "member: " + TANAKA);
     }
 
+    /** Returns a token of a user who has logged in. */
+    private String token() {
+        ask("tanaka", PASSWORD, "/me");
+        return service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
+    }
+
     /** Makes the directory's last answer this old. */
-    private static void age(RunningService service, String interval) {
-        service.bean(JdbcClient.class)
+    private void age(String interval) {
+        service.jdbc()
                 .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'DIRECTORY'")
                 .param("interval", interval)
                 .update();
     }
 
-    private static Answer ask(RunningService service, String name, String password, String path) {
-        return service.askAs(RunningService.basic(name, password), "GET", "/api/v1" + path, null);
+    private Answer ask(String name, String password, String path) {
+        return service.with(RunningService.basic(name, password)).get("/api/v1" + path);
     }
 
-    private static Answer with(RunningService service, String secret) {
-        return service.askAs("Bearer " + secret, "GET", "/api/v1/me", null);
+    private Answer with(String secret) {
+        return service.with("Bearer " + secret).get("/api/v1/me");
     }
 }

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +28,7 @@ class HostsTest {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
 
     /** Starts the service as in a container of an orchestrator. */
@@ -37,11 +38,6 @@ class HostsTest {
                 folder.resolve("work"),
                 TestDatabase.fresh(),
                 Map.of("dozo.http.hosts", LISTED, "spring.main.cloud-platform", "kubernetes"));
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     @Test

@@ -1,17 +1,15 @@
 package dozo.security;
 
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
-import dozo.people.Users;
+import dozo.start.CapturedLog;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -22,7 +20,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -31,8 +28,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -41,11 +36,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 
@@ -53,39 +47,33 @@ import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 @StartsServices(3)
 class LoginTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     private static final Map<String, String> BEHIND_PROXY = Map.of("dozo.http.tls-proxy", "127.0.0.1");
 
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
     void start() {
         service = RunningService.shared(BEHIND_PROXY);
-        service.bean(Users.class).create("tanaka", PASSWORD, Set.of(Role.OPERATOR), "test");
+        service.createUser("tanaka", Role.OPERATOR);
     }
 
     /** Takes a service of its own, which remembers who has guessed. */
     private void startOwn() {
         service.close();
         service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), BEHIND_PROXY);
-        service.bean(Users.class).create("tanaka", PASSWORD, Set.of(Role.OPERATOR), "test");
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
+        service.createUser("tanaka", Role.OPERATOR);
     }
 
     @Test
     void whoGuessesIsToldToWaitAndWhoKnowsIsNot() {
         startOwn();
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
         for (int i = 0; i < Throttle.PAIR_FAILURES_FREE; i++) {
-            assertThat(as("admin", "guess" + i).status()).isEqualTo(401);
+            as("admin", "guess" + i).expect(401);
         }
 
         // The first wait is a second, which may be over before a busy machine sends the next guess. Each wait is twice
@@ -96,18 +84,17 @@ class LoginTest {
             guessed = as("admin", "one more guess " + i);
         }
 
-        assertThat(guessed.status()).isEqualTo(429);
-        assertThat(guessed.type()).startsWith("application/problem+json");
+        guessed.isProblem(429);
         assertThat(Integer.parseInt(guessed.headers().firstValue("Retry-After").orElseThrow()))
                 .isBetween(1, 60);
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
     }
 
     @Test
     void aThousandGuessesCostFewHashesAndLockNobodyOutWhoKnows() throws Exception {
         startOwn();
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
+        as("tanaka", PASSWORD).expect(200);
         List<Future<Integer>> guesses = new ArrayList<>();
         try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
             Semaphore atOnce = new Semaphore(50);
@@ -131,8 +118,8 @@ class LoginTest {
         }
         System.out.printf("1,000 guesses: %d were looked at%n", looked);
         assertThat(looked).isLessThan(100);
-        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        service.get("/api/v1/me").expect(200);
+        as("tanaka", PASSWORD).expect(200);
     }
 
     @Test
@@ -155,20 +142,9 @@ class LoginTest {
     @Test
     void aSessionBeginsAtLoginWithANameThatOnlyTlsCarries() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
-        HttpResponse<String> form = send(plain, request("/login").GET().build());
-        String before = cookie(form, "__Host-dozo-form=");
-        String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+        Answer login = logIn(plain, "");
 
-        HttpResponse<String> login = send(
-                plain,
-                request("/login")
-                        .header("Cookie", before.replaceAll(";.*", ""))
-                        .header("Content-Type", "application/x-www-form-urlencoded")
-                        .POST(BodyPublishers.ofString(
-                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
-                        .build());
-
-        assertThat(login.statusCode()).isEqualTo(302);
+        login.expect(302);
         assertThat(cookie(login, "__Host-dozo="))
                 .contains("HttpOnly")
                 .contains("Secure")
@@ -180,9 +156,9 @@ class LoginTest {
     void whoHasNotLoggedInHasNoSession() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
         for (String path : List.of("/login", "/", "/findings?page=2", "/nothing", "/login?error", "/actuator/health")) {
-            HttpResponse<String> page =
-                    send(plain, request(path).header("Accept", "text/html").build());
-            assertThat(page.headers().allValues("Set-Cookie"))
+            assertThat(send(plain, request(path).header("Accept", "text/html").build())
+                            .headers()
+                            .allValues("Set-Cookie"))
                     .as(path)
                     .noneMatch(cookie -> cookie.startsWith("__Host-dozo="));
         }
@@ -191,29 +167,18 @@ class LoginTest {
     @Test
     void afterTheLoginComesThePageThatWasWantedIfItsAddressIsNotTooLong() throws Exception {
         HttpClient plain = HttpClient.newHttpClient();
-        HttpResponse<String> wanted = send(
+        Answer wanted = send(
                 plain, request("/findings?page=2").header("Accept", "text/html").build());
-        HttpResponse<String> tooLong = send(
+        Answer tooLong = send(
                 plain,
                 request("/findings?page=" + "2".repeat(5_000))
                         .header("Accept", "text/html")
                         .build());
 
-        assertThat(tooLong.statusCode()).isEqualTo(302);
+        tooLong.expect(302);
         assertThat(tooLong.headers().allValues("Set-Cookie")).isEmpty();
-        HttpResponse<String> form =
-                send(plain, request("/login").header("Accept", "text/html").build());
-        String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
-        String cookies = value(cookie(wanted, "REDIRECT_URI=")) + "; " + value(cookie(form, "__Host-dozo-form="));
-        HttpResponse<String> login = send(
-                plain,
-                request("/login")
-                        .header("Cookie", cookies)
-                        .header("Content-Type", "application/x-www-form-urlencoded")
-                        .POST(BodyPublishers.ofString(
-                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
-                        .build());
-        assertThat(header(login, "Location")).isEqualTo("/findings?page=2");
+        Answer login = logIn(plain, value(cookie(wanted, "REDIRECT_URI=")) + "; ");
+        assertThat(login.header("Location")).isEqualTo("/findings?page=2");
     }
 
     @Test
@@ -240,8 +205,8 @@ class LoginTest {
                 }
 
                 await().atMost(Duration.ofMinutes(1)).until(over::get, count -> count >= 40);
-                assertThat(service.get("/actuator/health").status()).isEqualTo(200);
-                assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+                service.get("/actuator/health").expect(200);
+                as("tanaka", PASSWORD).expect(200);
             } finally {
                 for (Socket each : slow) {
                     each.close();
@@ -263,7 +228,7 @@ class LoginTest {
                 assertThat(statusLine(oneMore)).isEmpty();
             }
             // NB: tests reach the service from the proxy's address.
-            assertThat(service.get("/actuator/health").status()).isEqualTo(200);
+            service.get("/actuator/health").expect(200);
         } finally {
             for (Socket each : silent) {
                 each.close();
@@ -300,13 +265,9 @@ class LoginTest {
 
     @Test
     void refusalsAreLoggedInOneFormAndFewOfAnAddress() throws Exception {
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        log.list = new CopyOnWriteArrayList<>();
-        log.start();
-        Logger logger = (Logger) LoggerFactory.getLogger("dozo.security.Refusals");
-        logger.addAppender(log);
         List<String> said = new ArrayList<>();
-        try {
+        List<String> lines;
+        try (CapturedLog log = new CapturedLog("dozo.security.Refusals")) {
             var _ = from("192.0.2.20", RunningService.basic("ta\nnaka\"", "guess"), "/api/v1/me");
             var _ = from("192.0.2.21", "Bearer dozo_nothing", "/api/v1/me");
             var _ = from("192.0.2.22", RunningService.basic("tanaka", PASSWORD), "/api/v1/users");
@@ -315,19 +276,16 @@ class LoginTest {
                     != 429) {
                 // The wait grows with each guess.
             }
-            said.add(log.list.getLast().getFormattedMessage());
+            said.add(log.messages().getLast());
             for (int i = 0; i < 40; i++) {
                 var _ = send(
                         HttpClient.newHttpClient(),
                         request("/login").POST(BodyPublishers.ofString("x")).build());
             }
-        } finally {
-            logger.detachAppender(log);
+            lines = log.messages();
         }
 
         assertThat(said).as("too many requests").containsExactly("refused login from 192.0.2.23 user \"suzuki\"");
-        List<String> lines =
-                log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
         assertThat(lines)
                 .filteredOn(line -> !line.contains("192.0.2.23"))
                 .contains(
@@ -344,7 +302,7 @@ class LoginTest {
     }
 
     private Answer from(String address, String authorization, String path) {
-        return service.askAsWith(authorization, "GET", path, null, "X-Forwarded-For", address);
+        return service.with(authorization).ask("GET", path, null, "X-Forwarded-For", address);
     }
 
     /** Begins to post a form. */
@@ -375,37 +333,52 @@ class LoginTest {
         }
     }
 
+    /** Sends the form of the login with its cookie, after these. */
+    private Answer logIn(HttpClient plain, String cookies) throws Exception {
+        Answer form =
+                send(plain, request("/login").header("Accept", "text/html").build());
+        String csrf = form.text().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+        String all = cookies + value(cookie(form, "__Host-dozo-form="));
+        return send(
+                plain,
+                request("/login")
+                        .header("Cookie", all)
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(
+                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
+                        .build());
+    }
+
     private static String value(String cookie) {
         return cookie.replaceAll(";.*", "");
     }
 
     @Test
     void aLoginWithoutItsFormIsRefused() throws Exception {
-        HttpResponse<String> login = send(
-                HttpClient.newHttpClient(),
-                request("/login")
-                        .header("Content-Type", "application/x-www-form-urlencoded")
-                        .POST(BodyPublishers.ofString("username=tanaka&password=" + PASSWORD.replace(" ", "+")))
-                        .build());
-
-        assertThat(login.statusCode()).isEqualTo(403);
+        send(
+                        HttpClient.newHttpClient(),
+                        request("/login")
+                                .header("Content-Type", "application/x-www-form-urlencoded")
+                                .POST(BodyPublishers.ofString("username=tanaka&password=" + PASSWORD.replace(" ", "+")))
+                                .build())
+                .expect(403);
     }
 
     @Test
     void answersAreKeptByNobodyAndSayWhatABrowserMay() throws Exception {
-        HttpResponse<String> answer = send(
+        Answer answer = send(
                 HttpClient.newHttpClient(),
                 request("/api/v1/me")
                         .header("Authorization", RunningService.basic("tanaka", PASSWORD))
                         .build());
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(header(answer, "Cache-Control")).contains("no-store");
-        assertThat(header(answer, "X-Content-Type-Options")).isEqualTo("nosniff");
-        assertThat(header(answer, "Content-Security-Policy")).contains("frame-ancestors 'none'");
-        assertThat(header(answer, "Referrer-Policy")).isEqualTo("no-referrer");
-        assertThat(header(answer, "Strict-Transport-Security")).contains("max-age=31536000");
-        assertThat(header(answer, "Cross-Origin-Opener-Policy")).isEqualTo("same-origin");
+        answer.expect(200);
+        assertThat(answer.header("Cache-Control")).contains("no-store");
+        assertThat(answer.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(answer.header("Content-Security-Policy")).contains("frame-ancestors 'none'");
+        assertThat(answer.header("Referrer-Policy")).isEqualTo("no-referrer");
+        assertThat(answer.header("Strict-Transport-Security")).contains("max-age=31536000");
+        assertThat(answer.header("Cross-Origin-Opener-Policy")).isEqualTo("same-origin");
         assertThat(answer.headers().firstValue("Set-Cookie")).isEmpty();
     }
 
@@ -413,26 +386,14 @@ class LoginTest {
     void ownPasswordsAreChangedWithThePresentOne() {
         String change = "{\"present\": \"%s\", \"password\": \"%s\"}";
 
-        assertThat(put(change.formatted("not it", "another password"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("present");
-        assertThat(put(change.formatted(PASSWORD, "short"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("password");
-        assertThat(put(change.formatted(PASSWORD, "tanaka's new password"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("password");
-        assertThat(put(change.formatted(PASSWORD, "Password1234"))
-                        .at("/errors/0/field")
-                        .asString())
-                .isEqualTo("password");
-        assertThat(put(change.formatted(PASSWORD, "another password")).status()).isEqualTo(204);
+        put(change.formatted("not it", "another password")).has("/errors/0/field", "present");
+        put(change.formatted(PASSWORD, "short")).has("/errors/0/field", "password");
+        put(change.formatted(PASSWORD, "tanaka's new password")).has("/errors/0/field", "password");
+        put(change.formatted(PASSWORD, "Password1234")).has("/errors/0/field", "password");
+        put(change.formatted(PASSWORD, "another password")).expect(204);
 
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
-        assertThat(as("tanaka", "another password").status()).isEqualTo(200);
+        as("tanaka", PASSWORD).expect(401);
+        as("tanaka", "another password").expect(200);
     }
 
     @Test
@@ -446,7 +407,7 @@ class LoginTest {
 
     @Test
     void aHashByAnEarlierMethodStillHoldsAndIsReplacedAtTheLogin() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         String earlier = "{bcrypt}" + new BCryptPasswordEncoder(4).encode("an earlier password");
         jdbc.sql("update dozo_user set password_hash = :hash where name = 'tanaka'")
                 .param("hash", earlier)
@@ -454,48 +415,48 @@ class LoginTest {
         String state = "select password_hash || ' ' || stamp from dozo_user where name = 'tanaka'";
         String before = jdbc.sql(state).query(String.class).single();
 
-        assertThat(as("tanaka", "not it").status()).isEqualTo(401);
+        as("tanaka", "not it").expect(401);
         assertThat(jdbc.sql(state).query(String.class).single()).isEqualTo(before);
-        assertThat(as("tanaka", "an earlier password").status()).isEqualTo(200);
+        as("tanaka", "an earlier password").expect(200);
 
         String after = jdbc.sql(state).query(String.class).single();
         assertThat(after).startsWith("{argon2id}$argon2id$v=19$m=19456,t=2,p=1$");
         assertThat(after.split(" ")[1]).as("sessions continue").isEqualTo(before.split(" ")[1]);
-        assertThat(as("tanaka", "an earlier password").status()).isEqualTo(200);
-        assertThat(as("tanaka", "not it").status()).isEqualTo(401);
+        as("tanaka", "an earlier password").expect(200);
+        as("tanaka", "not it").expect(401);
     }
 
     @Test
     void theAdministratorCannotBeLockedOut() {
         for (String body :
                 List.of("{\"disabled\": true}", "{\"roles\": [\"AUDITOR\"]}", "{\"password\": \"another password\"}")) {
-            assertThat(service.patch("/api/v1/users/admin", body).status()).isEqualTo(422);
+            service.patch("/api/v1/users/admin", body).expect(422);
         }
         assertThat(service.get("/api/v1/me").at("/roles").toString()).isEqualTo("[\"ADMIN\"]");
     }
 
     @Test
     void whoIsDisabledIsOutAtOnce() {
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        as("tanaka", PASSWORD).expect(200);
 
         service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
 
-        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
+        as("tanaka", PASSWORD).expect(401);
     }
 
     private Answer put(String body) {
-        return service.askAs(RunningService.basic("tanaka", PASSWORD), "PUT", "/api/v1/me/password", body);
+        return service.as("tanaka").put("/api/v1/me/password", body);
     }
 
     private Answer as(String name, String password) {
-        return service.askAs(RunningService.basic(name, password), "GET", "/api/v1/me", null);
+        return service.with(RunningService.basic(name, password)).get("/api/v1/me");
     }
 
     private long nanos(String name, String address) {
         long begin = System.nanoTime();
-        Answer answer = service.askAsWith(
-                RunningService.basic(name, "guess"), "GET", "/api/v1/me", null, "X-Forwarded-For", address);
-        assertThat(answer.status()).isEqualTo(401);
+        service.with(RunningService.basic(name, "guess"))
+                .ask("GET", "/api/v1/me", null, "X-Forwarded-For", address)
+                .expect(401);
         return System.nanoTime() - begin;
     }
 
@@ -506,19 +467,14 @@ class LoginTest {
                 .header("X-Forwarded-Proto", "https");
     }
 
-    private static HttpResponse<String> send(HttpClient http, HttpRequest request)
-            throws IOException, InterruptedException {
-        return http.send(request, BodyHandlers.ofString());
+    private static Answer send(HttpClient http, HttpRequest request) throws IOException, InterruptedException {
+        return Answer.of(http.send(request, BodyHandlers.ofString()));
     }
 
-    private static String cookie(HttpResponse<String> response, String start) {
+    private static String cookie(Answer response, String start) {
         return response.headers().allValues("Set-Cookie").stream()
                 .filter(cookie -> cookie.startsWith(start))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError(response.headers().toString()));
-    }
-
-    private static String header(HttpResponse<String> response, String name) {
-        return response.headers().firstValue(name).orElse("");
     }
 }

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import com.unboundid.util.ssl.TrustAllTrustManager;
+import dozo.Answer;
 import dozo.Application;
 import dozo.Ended;
 import dozo.RunningService;
@@ -17,6 +15,7 @@ import dozo.db.TestDatabase;
 import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
 import dozo.doctor.Result;
+import dozo.start.CapturedLog;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
 import dozo.start.Settings;
@@ -26,7 +25,6 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -39,9 +37,7 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
@@ -50,7 +46,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -93,9 +88,9 @@ class OwnTlsTest {
                 HttpClient stranger = HttpClient.newHttpClient()) {
             assertThat(service.url()).startsWith("https://127.0.0.1:");
 
-            HttpResponse<String> login = get(trusting, service, "/login");
+            Answer login = get(trusting, service, "/login");
 
-            assertThat(login.statusCode()).isEqualTo(200);
+            login.expect(200);
             assertThat(login.headers().firstValue("Strict-Transport-Security"))
                     .hasValueSatisfying(value -> assertThat(value).contains("max-age=31536000"));
             assertThat(login.headers().allValues("Set-Cookie"))
@@ -117,18 +112,18 @@ class OwnTlsTest {
             Ended trusted = at(service, MadeKeys.certificate(first));
             Ended untrusted = at(service, MadeKeys.certificate(other));
             Ended nothing = at(service, "");
-            Ended byDefault = Ended.at(service, "status");
+            Ended byDefault = Ended.dozo(service, "status");
             install(elsewhere, elsewhere);
             lookTwice(service);
             Ended wrongName = at(service, MadeKeys.certificate(elsewhere));
 
-            assertThat(trusted.code()).as(trusted.err()).isEqualTo(Exit.WELL);
-            assertThat(untrusted.code()).isEqualTo(Exit.UNAVAILABLE);
+            trusted.ends(Exit.WELL);
+            untrusted.ends(Exit.UNAVAILABLE);
             assertThat(untrusted.err()).contains("no trusted service answers at https://127.0.0.1:", "DOZO_CA_FILE");
             assertThat(byDefault.err()).isEqualTo(untrusted.err());
-            assertThat(nothing.code()).isEqualTo(Exit.CONFIGURATION);
+            nothing.ends(Exit.CONFIGURATION);
             assertThat(nothing.err()).contains("ca.pem\": expected a readable file with certificates in PEM format");
-            assertThat(wrongName.code()).isEqualTo(Exit.UNAVAILABLE);
+            wrongName.ends(Exit.UNAVAILABLE);
             assertThat(wrongName.err()).contains("127.0.0.1");
         }
     }
@@ -140,13 +135,13 @@ class OwnTlsTest {
         settings.put(RunningService.CLOCK, "on");
         try (RunningService service = RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings);
                 HttpClient before = client(first)) {
-            assertThat(get(before, service, "/login").statusCode()).isEqualTo(200);
+            get(before, service, "/login").expect(200);
 
             install(second, second);
 
             await().atMost(Duration.ofMinutes(5))
                     .untilAsserted(() -> assertThat(served(service)).isEqualTo(MadeKeys.certificate(second)));
-            assertThat(get(before, service, "/login").statusCode())
+            assertThat(get(before, service, "/login").status())
                     .as("on the connection that was open")
                     .isEqualTo(200);
         }
@@ -157,36 +152,36 @@ class OwnTlsTest {
         Path second = MadeKeys.store(folder.resolve("second"), "EC", HERE, "-1H");
         Path expired = MadeKeys.store(folder.resolve("expired"), "EC", HERE, "-40d");
         try (RunningService service = start();
-                Log log = new Log()) {
+                CapturedLog log = new CapturedLog(OwnTls.class.getName())) {
             OwnTls tls = service.bean(OwnTls.class);
 
             install(second, first);
             tls.look();
-            assertThat(log.said()).as("it may be half of a replacement").isEmpty();
+            assertThat(said(log)).as("it may be half of a replacement").isEmpty();
             tls.look();
             tls.look();
-            assertThat(log.said())
+            assertThat(said(log))
                     .startsWith(
                             "the new TLS certificate is not used, the earlier one stays: DOZO_HTTP_TLS_KEY_FILE names ")
                     .contains("is not the key of the first certificate")
                     .doesNotContain("\n");
             assertThat(served(service)).isEqualTo(MadeKeys.certificate(first));
 
-            log.clear();
+            log.events().clear();
             install(expired, expired);
             lookTwice(service);
-            assertThat(log.said()).contains("DOZO_HTTP_TLS_CERTIFICATE_FILE names ", "expired at ");
+            assertThat(said(log)).contains("DOZO_HTTP_TLS_CERTIFICATE_FILE names ", "expired at ");
 
-            log.clear();
+            log.events().clear();
             Files.delete(certificate);
             lookTwice(service);
-            assertThat(log.said()).contains("which does not exist").doesNotContain("\n");
+            assertThat(said(log)).contains("which does not exist").doesNotContain("\n");
             assertThat(served(service)).isEqualTo(MadeKeys.certificate(first));
 
-            log.clear();
+            log.events().clear();
             install(second, second);
             lookTwice(service);
-            assertThat(log.said()).startsWith("new connections get the new TLS certificate, valid until ");
+            assertThat(said(log)).startsWith("new connections get the new TLS certificate, valid until ");
             assertThat(served(service)).isEqualTo(MadeKeys.certificate(second));
         }
     }
@@ -198,22 +193,22 @@ class OwnTlsTest {
         OwnTls tls =
                 new OwnTls(new HttpSettings("127.0.0.1", 0, certificate.toString(), key.toString(), "", ""), now::get);
         tls.registerBundles(new DefaultSslBundleRegistry());
-        try (Log log = new Log()) {
+        try (CapturedLog log = new CapturedLog(OwnTls.class.getName())) {
             tls.look();
             now.set(start.plus(Duration.ofDays(15)));
             tls.look();
-            assertThat(log.said()).isEmpty();
+            assertThat(said(log)).isEmpty();
 
             now.set(start.plus(Duration.ofDays(17)));
             tls.look();
             now.set(start.plus(Duration.ofDays(17)).plus(Duration.ofHours(23)));
             tls.look();
-            assertThat(log.said()).startsWith("the TLS certificate expires at ").doesNotContain("\n");
+            assertThat(said(log)).startsWith("the TLS certificate expires at ").doesNotContain("\n");
 
-            log.clear();
+            log.events().clear();
             now.set(start.plus(Duration.ofDays(31)));
             tls.look();
-            assertThat(log.said()).startsWith("the TLS certificate expired at ").doesNotContain("\n");
+            assertThat(said(log)).startsWith("the TLS certificate expired at ").doesNotContain("\n");
         }
     }
 
@@ -296,6 +291,10 @@ class OwnTlsTest {
                 .orElseThrow();
     }
 
+    private static String said(CapturedLog log) {
+        return String.join("\n", log.messages());
+    }
+
     private static RunningService start() {
         RunningService service = RunningService.shared(settings());
         // For the certificate, if an earlier test has replaced it.
@@ -318,16 +317,16 @@ class OwnTlsTest {
                 "dozo.ca.file",
                 Files.writeString(folder.resolve("ca.pem"), trusted).toString());
         try {
-            return Ended.at(service, "status");
+            return Ended.dozo(service, "status");
         } finally {
             System.clearProperty("dozo.ca.file");
         }
     }
 
-    private static HttpResponse<String> get(HttpClient client, RunningService service, String path)
+    private static Answer get(HttpClient client, RunningService service, String path)
             throws IOException, InterruptedException {
-        return client.send(
-                HttpRequest.newBuilder(URI.create(service.url() + path)).build(), BodyHandlers.ofString());
+        return Answer.of(client.send(
+                HttpRequest.newBuilder(URI.create(service.url() + path)).build(), BodyHandlers.ofString()));
     }
 
     /** Returns a client that trusts only the certificate of this store. */
@@ -368,37 +367,6 @@ class OwnTlsTest {
         try (SSLSocket socket = (SSLSocket) any.getSocketFactory().createSocket(address.getHost(), address.getPort())) {
             socket.startHandshake();
             return MadeKeys.certificate(socket.getSession().getPeerCertificates()[0]);
-        }
-    }
-
-    /** What is logged about TLS from now on. */
-    private static final class Log implements AutoCloseable {
-
-        private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
-
-        Log() {
-            appender.list = new CopyOnWriteArrayList<>();
-            appender.start();
-            logger().addAppender(appender);
-        }
-
-        String said() {
-            return appender.list.stream()
-                    .map(ILoggingEvent::getFormattedMessage)
-                    .collect(Collectors.joining("\n"));
-        }
-
-        void clear() {
-            appender.list.clear();
-        }
-
-        @Override
-        public void close() {
-            logger().detachAppender(appender);
-        }
-
-        private static Logger logger() {
-            return (Logger) LoggerFactory.getLogger(OwnTls.class);
         }
     }
 }

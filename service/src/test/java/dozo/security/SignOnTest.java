@@ -2,8 +2,8 @@ package dozo.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
@@ -11,14 +11,12 @@ import dozo.people.Role;
 import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
-import dozo.registry.Projects;
 import dozo.security.TestProvider.Person;
 import java.net.CookieManager;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Redirect;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +36,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Single sign-on, tested against a provider of OpenID Connect in this process. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -49,6 +46,8 @@ class SignOnTest {
     static Path folder;
 
     private static TestProvider provider;
+
+    @AutoClose
     private RunningService service;
 
     @BeforeAll
@@ -63,11 +62,6 @@ class SignOnTest {
         service = registered(RunningService.shared(settings(Map.of())));
     }
 
-    @AfterEach
-    void stop() {
-        service.close();
-    }
-
     @AfterAll
     static void stopProvider() throws Exception {
         provider.close();
@@ -75,30 +69,27 @@ class SignOnTest {
 
     @Test
     void groupsGiveRolesAndProjectsAtEachLogin(CapturedOutput log) {
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         provider.sits("7", "Tanaka", "/Lab Tanaka", "unknown");
 
         HttpClient browser = browser();
-        HttpResponse<String> form = look(browser, "/login");
-        assertThat(form.body()).contains("Log in with Centre", "href=\"/oauth2/authorization/dozo\"");
-        assertThat(service.look(browser, "/login", "ja").body()).contains("Centre でログイン");
+        assertThat(look(browser, "/login").text())
+                .contains("Log in with Centre", "href=\"/oauth2/authorization/dozo\"");
+        assertThat(service.look(browser, "/login", "ja").text()).contains("Centre でログイン");
         String anonymous = session(browser);
-        HttpResponse<String> page = logIn(browser);
-
-        assertThat(page.statusCode()).as(page.body()).isEqualTo(200);
-        assertThat(page.uri()).hasPath("/").hasHost("127.0.0.1");
+        assertThat(logIn(browser).expect(200).uri()).hasPath("/").hasHost("127.0.0.1");
         assertThat(session(browser)).as("a new session").isNotEqualTo(anonymous);
-        assertThat(user("tanaka").at("/origin").asString()).isEqualTo("OIDC");
+        user("tanaka").has("/origin", "OIDC");
         assertThat(user("tanaka").at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
         assertThat(user("tanaka").at("/projects").toString()).isEqualTo("[\"P1\"]");
-        assertThat(look(service.browser(), "/administration/users").body()).contains("tanaka", "single sign-on");
+        assertThat(look(service.browser(), "/administration/users").text()).contains("tanaka", "single sign-on");
 
         provider.sits("7", "tanaka", "operators");
-        assertThat(look(browser, "/sites").statusCode()).isEqualTo(403);
+        look(browser, "/sites").expect(403);
         logIn(browser);
-        assertThat(look(browser, "/sites").statusCode()).isEqualTo(200);
+        look(browser, "/sites").expect(200);
         assertThat(user("tanaka").at("/projects").toString()).isEqualTo("[]");
-        assertThat(service.bean(Ledger.class).after(0, 1_000))
+        assertThat(service.ledger())
                 .filteredOn(entry -> entry.subject().equals("tanaka"))
                 .extracting(Ledger.LedgerEntry::action)
                 .containsExactly("user.created", "user.changed", "user.changed");
@@ -112,16 +103,16 @@ class SignOnTest {
         assertThat(look(browser, "/sites").uri()).hasPath("/login");
         assertThat(logIn(browser).uri()).hasPath("/sites");
 
-        HttpResponse<String> elsewhere = get(
+        Answer elsewhere = get(
                 browser(), service.url() + ProviderLogins.START + "?redirect_uri=https://evil.example.org/&continue=x");
         assertThat(elsewhere.uri()).hasHost("127.0.0.1").hasPath("/");
     }
 
     @Test
     void theRequestHasStateNonceAndProofKey() {
-        HttpResponse<String> begun = get(bare(), service.url() + ProviderLogins.START);
+        Answer begun = get(bare(), service.url() + ProviderLogins.START);
 
-        assertThat(begun.statusCode()).isEqualTo(302);
+        begun.expect(302);
         assertThat(location(begun))
                 .startsWith(provider.issuer() + "/oauth2/authorize?")
                 .contains("state=", "nonce=", "code_challenge_method=S256", "code_challenge=")
@@ -131,15 +122,14 @@ class SignOnTest {
 
     @Test
     void whoOnlyBeginsALoginTakesNoMemoryHere() {
-        HttpResponse<String> begun = get(bare(), service.url() + ProviderLogins.START);
+        Answer begun = get(bare(), service.url() + ProviderLogins.START);
 
         assertThat(begun.headers().allValues("Set-Cookie"))
                 .hasSize(1)
                 .allMatch(
                         cookie -> cookie.matches("dozo-begun=[\\w-]+; Path=/; Max-Age=600; .*HttpOnly; SameSite=Lax"));
         for (String cookie : List.of("", "!", "bm90aGluZw")) {
-            HttpResponse<String> answer =
-                    get(bare(), Provider.CALLBACK + "?state=s&code=c", "Cookie", "dozo-begun=" + cookie);
+            Answer answer = get(bare(), Provider.CALLBACK + "?state=s&code=c", "Cookie", "dozo-begun=" + cookie);
             assertThat(location(answer)).endsWith("/login?failed");
             assertThat(answer.headers().allValues("Set-Cookie")).isEmpty();
         }
@@ -149,7 +139,7 @@ class SignOnTest {
     void anAnswerCountsOnceAndOnlyInTheBrowserThatAsked() {
         provider.sits("7", "tanaka", "operators");
         HttpClient browser = bare();
-        HttpResponse<String> begun = get(browser, service.url() + ProviderLogins.START);
+        Answer begun = get(browser, service.url() + ProviderLogins.START);
         String answer = location(get(browser, location(begun)));
         assertThat(answer).startsWith(service.url() + Provider.CALLBACK);
 
@@ -177,7 +167,7 @@ class SignOnTest {
         provider.spoils(token ->
                 token.getClaims().issuedAt(java.time.Instant.EPOCH).expiresAt(java.time.Instant.EPOCH.plusSeconds(9)));
         refused("failed", "did not complete");
-        assertThat(service.get("/api/v1/users/tanaka").status()).isEqualTo(404);
+        service.get("/api/v1/users/tanaka").expect(404);
         assertThat(log.getAll())
                 .contains("failed: invalid_id_token", "invalid_nonce")
                 .doesNotContain("eyJ");
@@ -191,14 +181,11 @@ class SignOnTest {
         provider.sits(new Person("8", Map.of("preferred_username", "sato")));
         HttpClient browser = browser();
 
-        HttpResponse<String> page = logIn(browser);
-
-        assertThat(page.statusCode()).isEqualTo(403);
-        assertThat(page.body()).contains("none of your groups has a role here");
-        assertThat(look(browser, "/administration").statusCode()).isEqualTo(200);
+        assertThat(logIn(browser).expect(403).text()).contains("none of your groups has a role here");
+        look(browser, "/administration").expect(200);
 
         provider.sits(new Person("8", Map.of("preferred_username", "sato", "groups", "operators")));
-        assertThat(logIn(browser).statusCode()).isEqualTo(200);
+        logIn(browser).expect(200);
     }
 
     @Test
@@ -212,7 +199,7 @@ class SignOnTest {
         refused("taken", "belongs to another user");
         provider.sits("x".repeat(2_000), "long", "operators");
         refused("taken", "belongs to another user");
-        assertThat(user("local").at("/origin").asString()).isEqualTo("LOCAL");
+        user("local").has("/origin", "LOCAL");
 
         provider.sits("7", "tanaka", "operators");
         logIn(browser());
@@ -250,11 +237,9 @@ class SignOnTest {
         Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
         Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
 
-        assertThat(roles.at("/errors/0/field").asString()).isEqualTo("roles");
-        assertThat(password.at("/errors/0/field").asString()).isEqualTo("password");
-        assertThat(service.askAs(RunningService.basic("tanaka", ""), "GET", "/api/v1/me", null)
-                        .status())
-                .isEqualTo(401);
+        roles.has("/errors/0/field", "roles");
+        password.has("/errors/0/field", "password");
+        service.with(RunningService.basic("tanaka", "")).get("/api/v1/me").expect(401);
     }
 
     @Test
@@ -263,16 +248,16 @@ class SignOnTest {
         logIn(browser());
         String secret =
                 service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
-        assertThat(with(secret).status()).isEqualTo(200);
+        with(secret).expect(200);
 
         age("29 days");
-        assertThat(with(secret).status()).isEqualTo(200);
+        with(secret).expect(200);
         age("31 days");
-        assertThat(with(secret).status()).isEqualTo(401);
-        assertThat(with(secret).at("/detail").asString()).contains("log in to the pages again");
+        with(secret).expect(401);
+        assertThat(with(secret).string("/detail")).contains("log in to the pages again");
 
         logIn(browser());
-        assertThat(with(secret).status()).isEqualTo(200);
+        with(secret).expect(200);
     }
 
     @Test
@@ -281,16 +266,16 @@ class SignOnTest {
         HttpClient browser = browser();
         logIn(browser);
 
-        HttpResponse<String> out = service.submit(browser, "/logout", "");
+        Answer out = service.submit(browser, "/logout", "");
 
-        assertThat(out.statusCode()).isEqualTo(200);
-        assertThat(out.body()).doesNotContain("eyJ");
+        out.expect(200);
+        assertThat(out.text()).doesNotContain("eyJ");
         assertThat(look(browser, "/sites").uri()).hasPath("/login");
         String there = out.headers().firstValue("Refresh").orElseThrow().replaceFirst("^0;url=", "");
         assertThat(there).startsWith(provider.issuer() + "/connect/logout?");
-        HttpResponse<String> back = get(browser, there);
+        Answer back = get(browser, there);
         assertThat(back.uri()).isEqualTo(URI.create(service.url() + "/login?logout"));
-        assertThat(back.body()).contains("You have logged out");
+        assertThat(back.text()).contains("You have logged out");
         assertThat(log.getAll()).doesNotContain("eyJ");
 
         assertThat(service.submit(service.browser(), "/logout", "").uri()).hasPath("/login");
@@ -304,7 +289,7 @@ class SignOnTest {
         startOther(Map.of());
 
         refused("away", "does not answer");
-        assertThat(look(service.browser(), "/sites").statusCode()).isEqualTo(200);
+        look(service.browser(), "/sites").expect(200);
         assertThat(log.getAll()).contains("a login by " + provider.issuer() + " failed: ");
 
         provider.start();
@@ -337,7 +322,7 @@ class SignOnTest {
     void theRedirectIsThatOfTheServiceUrl() throws Exception {
         startOther(Map.of("dozo.service.url", "https://dozo.example.org/"));
 
-        assertThat(look(browser(), "/login").body())
+        assertThat(look(browser(), "/login").text())
                 .contains("href=\"https://dozo.example.org/oauth2/authorization/dozo\"");
         assertThat(location(get(bare(), service.url() + ProviderLogins.START)))
                 .contains("redirect_uri=https://dozo.example.org/login/oauth2/code/dozo");
@@ -352,9 +337,9 @@ class SignOnTest {
         String secret =
                 service.bean(Tokens.class).create("tanaka", "t", null, false, 1).secret();
 
-        assertThat(look(browser(), "/login").body()).doesNotContain("/oauth2/");
+        assertThat(look(browser(), "/login").text()).doesNotContain("/oauth2/");
         assertThat(get(browser(), service.url() + ProviderLogins.START).uri()).hasPath("/login");
-        assertThat(with(secret).status()).isEqualTo(401);
+        with(secret).expect(401);
     }
 
     @Test
@@ -387,9 +372,9 @@ class SignOnTest {
 
     private void refused(String why, String told) {
         HttpClient browser = browser();
-        HttpResponse<String> page = logIn(browser);
+        Answer page = logIn(browser);
         assertThat(page.uri()).hasPath("/login").hasQuery(why);
-        assertThat(page.body()).contains(told);
+        assertThat(page.text()).contains(told);
         assertThat(look(browser, "/sites").uri()).as("no session").hasPath("/login");
     }
 
@@ -406,21 +391,15 @@ class SignOnTest {
 
     private static Map<String, String> settings(Map<String, String> more) throws Exception {
         Map<String, String> settings = new HashMap<>(Map.of(
-                "dozo.oidc.issuer",
-                provider.issuer(),
-                "dozo.oidc.client-id",
-                TestProvider.CLIENT,
+                "dozo.oidc.issuer", provider.issuer(),
+                "dozo.oidc.client-id", TestProvider.CLIENT,
                 "dozo.oidc.client-secret-file",
-                Files.writeString(folder.resolve("secret"), TestProvider.SECRET + "\n")
-                        .toString(),
-                "dozo.oidc.label",
-                "Centre",
-                "dozo.oidc.timeout",
-                "20s",
-                "dozo.oidc.roles",
-                "/Lab Tanaka=LAB_MANAGER;operators=OPERATOR;admins=ADMIN",
-                "dozo.oidc.projects",
-                "/lab tanaka=P1,NOT-YET"));
+                        Files.writeString(folder.resolve("secret"), TestProvider.SECRET + "\n")
+                                .toString(),
+                "dozo.oidc.label", "Centre",
+                "dozo.oidc.timeout", "20s",
+                "dozo.oidc.roles", "/Lab Tanaka=LAB_MANAGER;operators=OPERATOR;admins=ADMIN",
+                "dozo.oidc.projects", "/lab tanaka=P1,NOT-YET"));
         settings.putAll(more);
         return settings;
     }
@@ -430,21 +409,21 @@ class SignOnTest {
     }
 
     private Answer with(String secret) {
-        return service.askAs("Bearer " + secret, "GET", "/api/v1/me", null);
+        return service.with("Bearer " + secret).get("/api/v1/me");
     }
 
     private void age(String interval) {
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'OIDC'")
                 .param("interval", interval)
                 .update();
     }
 
-    private HttpResponse<String> logIn(HttpClient browser) {
+    private Answer logIn(HttpClient browser) {
         return get(browser, service.url() + ProviderLogins.START);
     }
 
-    private HttpResponse<String> look(HttpClient browser, String path) {
+    private Answer look(HttpClient browser, String path) {
         return service.look(browser, path, "en");
     }
 
@@ -457,10 +436,10 @@ class SignOnTest {
                         .orElse("none");
     }
 
-    private static String location(HttpResponse<String> response) {
+    private static String location(Answer response) {
         return response.headers()
                 .firstValue("Location")
-                .orElseThrow(() -> new AssertionError(response + ": " + response.body()));
+                .orElseThrow(() -> new AssertionError(response + ": " + response.text()));
     }
 
     private static HttpClient browser() {
@@ -475,16 +454,16 @@ class SignOnTest {
         return HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
     }
 
-    private HttpResponse<String> get(HttpClient browser, String address, String... headers) {
+    private Answer get(HttpClient browser, String address, String... headers) {
         try {
-            return browser.send(
+            return Answer.of(browser.send(
                     HttpRequest.newBuilder(URI.create(address.startsWith("/") ? service.url() + address : address))
                             .headers(Stream.concat(
                                             Stream.of("Accept", "text/html", "Accept-Language", "en"),
                                             Stream.of(headers))
                                     .toArray(String[]::new))
                             .build(),
-                    BodyHandlers.ofString());
+                    BodyHandlers.ofString()));
         } catch (java.io.IOException e) {
             throw new AssertionError(e);
         } catch (InterruptedException e) {

@@ -3,14 +3,10 @@ package dozo.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
-import dozo.people.Users;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.remote.HungMount;
 import dozo.run.Operations;
 import java.io.InputStream;
@@ -29,7 +25,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -56,23 +51,21 @@ class TurnsTest {
     @Test
     void requestsWaitTheirTurnAndTooManyAreRefusedAtOnce() throws Exception {
         besideARun((service, other, people) -> {
-            String token = service.post("/api/v1/me/tokens", "{\"name\": \"test\"}")
-                    .at("/secret")
-                    .asString();
+            String token =
+                    service.post("/api/v1/me/tokens", "{\"name\": \"test\"}").string("/secret");
             other.setAutoCommit(false);
             try (Statement lock = other.createStatement()) {
                 lock.execute("lock table project in access exclusive mode");
             }
             List<CompletableFuture<Answer>> asked = IntStream.range(0, Turns.WAITING_MAX + 100)
                     .mapToObj(i -> CompletableFuture.supplyAsync(
-                            () -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null), people))
+                            () -> service.with("Bearer " + token).get("/api/v1/projects"), people))
                     .toList();
 
             await().atMost(LIMIT).until(() -> asked.stream().anyMatch(CompletableFuture::isDone));
             assertThat(asked.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join))
                     .allSatisfy(TurnsTest::assertRefused);
-            assertThat(service.askAs(null, "GET", "/actuator/health", null).status())
-                    .isEqualTo(200);
+            service.with(null).get("/actuator/health").expect(200);
             other.rollback();
             // How many get a turn before they have waited too long depends on the machine.
             List<Answer> answers = asked.stream().map(CompletableFuture::join).toList();
@@ -98,7 +91,7 @@ class TurnsTest {
                             \r
                             """.getBytes(StandardCharsets.US_ASCII));
                 }
-                assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+                service.get("/api/v1/me").expect(200);
             } finally {
                 for (Socket each : slow) {
                     each.close();
@@ -123,7 +116,7 @@ class TurnsTest {
     void aLivePageGivesItsTurnBackAtOnce() throws Exception {
         int viewers = 2 * Turns.AT_ONCE * (int) Turns.WAIT_MAX.toSeconds();
         besideARun((service, _, _) -> {
-            service.bean(Users.class).create("viewer", "a password for tests", Set.of(Role.OPERATOR), "test");
+            service.createUser("viewer", Role.OPERATOR);
             HttpClient browser = service.browser("viewer", "a password for tests");
             HttpRequest events = HttpRequest.newBuilder(URI.create(service.url() + "/runs/1/events"))
                     .build();
@@ -148,9 +141,8 @@ class TurnsTest {
                 ExecutorService people = Executors.newVirtualThreadPerTaskExecutor();
                 RunningService service = RunningService.shared(places);
                 Connection other = service.bean(DataSource.class).getConnection()) {
-            service.bean(Sites.class).save("dr", site.address(), "test");
-            service.bean(Projects.class).create("P1", "", "test");
-            service.bean(Experiments.class).register("P1", "E1", "", source, "test");
+            service.saveSite("dr", site.address());
+            service.createExperiment("P1", "E1", source);
             try (HungMount _ = new HungMount(source)) {
                 service.bean(Operations.class).start("dr", "test");
                 beside.go(service, other, people);
@@ -159,8 +151,8 @@ class TurnsTest {
     }
 
     private static void assertRefused(Answer answer) {
-        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
-        assertThat(answer.at("/detail").asString()).contains("too many requests are waiting");
+        answer.expect(503);
+        assertThat(answer.string("/detail")).contains("too many requests are waiting");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }
 }

@@ -11,32 +11,38 @@ import org.slf4j.LoggerFactory;
  * Captures everything that is logged from now on. NB: a service that starts configures logging anew, which ends the
  * capture.
  */
-final class CapturedLog implements AutoCloseable {
+public final class CapturedLog implements AutoCloseable {
 
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
-    CapturedLog() {
-        appender.list = new CopyOnWriteArrayList<>();
-        appender.start();
-        root().addAppender(appender);
+    private final Logger logger;
+
+    public CapturedLog() {
+        this(Logger.ROOT_LOGGER_NAME);
     }
 
-    List<ILoggingEvent> events() {
+    /** Captures what a logger and those below it log. */
+    public CapturedLog(String name) {
+        logger = (Logger) LoggerFactory.getLogger(name);
+        appender.list = new CopyOnWriteArrayList<>();
+        appender.start();
+        logger.addAppender(appender);
+    }
+
+    public List<ILoggingEvent> events() {
         return appender.list;
     }
 
+    public List<String> messages() {
+        return appender.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
     long count(String words) {
-        return appender.list.stream()
-                .filter(event -> event.getFormattedMessage().contains(words))
-                .count();
+        return messages().stream().filter(message -> message.contains(words)).count();
     }
 
     @Override
     public void close() {
-        root().detachAppender(appender);
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+        logger.detachAppender(appender);
     }
 }

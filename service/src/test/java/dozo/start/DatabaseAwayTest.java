@@ -7,14 +7,13 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -24,11 +23,10 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * While an external database is away, every request fails at once, the log says so once, and everything continues when
@@ -46,7 +44,10 @@ class DatabaseAwayTest {
     Path folder;
 
     private final HikariDataSource database = TestDatabase.fresh();
+
+    @AutoClose
     private Relay relay;
+
     private Duration slowest = Duration.ZERO;
 
     @BeforeEach
@@ -56,20 +57,14 @@ class DatabaseAwayTest {
         relay.open();
     }
 
-    @AfterEach
-    void close() throws IOException {
-        relay.close();
-    }
-
     @Test
     void everybodyIsToldToComeAgainAndTheServiceGoesOnByItself() throws Exception {
         try (RunningService service = RunningService.start(folder, database, settings());
                 CapturedLog log = new CapturedLog()) {
             String password = service.password();
             HttpClient browser = service.browser();
-            String token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}")
-                    .at("/secret")
-                    .asString();
+            String token =
+                    service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").string("/secret");
 
             relay.refuse();
             assertTold(timed(() -> service.get("/api/v1/projects")));
@@ -78,10 +73,11 @@ class DatabaseAwayTest {
             CompletableFuture<Long> schedule = CompletableFuture.supplyAsync(() -> users(service));
 
             assertTold(timed(() -> service.get("/api/v1/projects")));
-            assertTold(timed(() -> service.ask("GET", "/api/v1/projects", null, "wrong " + password)));
-            assertTold(timed(() -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null)));
-            assertTold(timed(() -> service.askAs("Bearer dozo_wrong", "GET", "/api/v1/projects", null)));
-            assertTold(timed(() -> service.askAs(basic("nobody", "x"), "POST", "/api/v1/projects", "{}")));
+            assertTold(timed(() -> service.with(RunningService.basic("admin", "wrong " + password))
+                    .get("/api/v1/projects")));
+            assertTold(timed(() -> service.with("Bearer " + token).get("/api/v1/projects")));
+            assertTold(timed(() -> service.with("Bearer dozo_wrong").get("/api/v1/projects")));
+            assertTold(timed(() -> service.with(basic("nobody", "x")).post("/api/v1/projects", "{}")));
             assertPage(timed(() -> service.look(browser, "/", "en")), "Not now", "The database does not answer");
             assertPage(timed(() -> service.look(browser, "/runs", "ja")), "今は表示できません", "データベースが応答しません");
             for (String tried : List.of(password, "wrong")) {
@@ -93,19 +89,19 @@ class DatabaseAwayTest {
                         "Not now",
                         "The database does not answer");
             }
-            Answer health = timed(() -> service.askAs(null, "GET", "/actuator/health", null));
-            assertThat(health.status()).isEqualTo(503);
-            assertThat(health.at("/status").asString()).isEqualTo("DOWN");
+            Answer health = timed(() -> service.with(null).get("/actuator/health"));
+            health.expect(503);
+            health.has("/status", "DOWN");
             await().atMost(LIMIT).until(() -> log.count("does not answer") == 1);
 
             relay.open();
             await().atMost(LIMIT)
-                    .until(() ->
-                            service.askAs(null, "GET", "/actuator/health", null).status() == 200);
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
-            assertThat(service.look(browser, "/", "en").statusCode()).isEqualTo(200);
-            assertThat(service.ask("GET", "/api/v1/projects", null, "wrong").status())
-                    .isEqualTo(401);
+                    .until(() -> service.with(null).get("/actuator/health").status() == 200);
+            service.get("/api/v1/projects").expect(200);
+            service.look(browser, "/", "en").expect(200);
+            service.with(RunningService.basic("admin", "wrong"))
+                    .get("/api/v1/projects")
+                    .expect(401);
             assertThat(schedule.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
                     .as("what is no request waited")
                     .isPositive();
@@ -126,7 +122,7 @@ class DatabaseAwayTest {
                 relay.open();
                 await().atMost(LIMIT).until(() -> log.count("answers again") == cut);
             }
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 
@@ -140,7 +136,7 @@ class DatabaseAwayTest {
         relay.letThrough();
 
         try (RunningService service = starting.get()) {
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 
@@ -165,25 +161,20 @@ class DatabaseAwayTest {
             try (Statement lock = other.createStatement()) {
                 lock.execute("lock table project in access exclusive mode");
             }
-            CompletableFuture<Long> work = CompletableFuture.supplyAsync(() -> service.bean(JdbcClient.class)
-                    .sql("select count(*) from project")
-                    .query((row, n) -> row.getLong(1))
-                    .single());
+            CompletableFuture<Long> work =
+                    CompletableFuture.supplyAsync(() -> service.count("select count(*) from project"));
 
             assertTold(timed(() -> service.get("/api/v1/projects")));
 
             assertThat(work.isDone()).isFalse();
             other.rollback();
             assertThat(work.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isZero();
-            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            service.get("/api/v1/projects").expect(200);
         }
     }
 
     private static long users(RunningService service) {
-        return service.bean(JdbcClient.class)
-                .sql("select count(*) from dozo_user")
-                .query((row, n) -> row.getLong(1))
-                .single();
+        return service.count("select count(*) from dozo_user");
     }
 
     private <T> T timed(Callable<T> asked) throws Exception {
@@ -196,17 +187,16 @@ class DatabaseAwayTest {
     }
 
     private static void assertTold(Answer answer) {
-        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
-        assertThat(answer.type()).startsWith("application/problem+json");
-        assertThat(answer.at("/detail").asString()).contains("the database does not answer");
+        answer.isProblem(503);
+        assertThat(answer.string("/detail")).contains("the database does not answer");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }
 
-    private static void assertPage(HttpResponse<String> page, String title, String text) {
-        assertThat(page.statusCode()).as(page.body()).isEqualTo(503);
+    private static void assertPage(Answer page, String title, String text) {
+        page.expect(503);
         assertThat(page.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
         assertThat(page.headers().firstValue("Content-Security-Policy")).isPresent();
-        assertThat(page.body()).contains("<h1>" + title + "</h1>").contains(text);
+        assertThat(page.text()).contains("<h1>" + title + "</h1>").contains(text);
     }
 
     /** Asserts one line when the database is away, one when it is back, and no stack trace. */

@@ -10,12 +10,8 @@ import dozo.db.LostDatabase;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.remote.Tmpfs;
 import dozo.run.Operations;
-import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -33,7 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * The service's embedded server is killed with SIGKILL: while idle, and while a night sends. Takes over a minute: the
@@ -105,10 +100,9 @@ class KilledDatabaseIT {
         }
     }
 
-    private static void register(RunningService service, LoopbackSite site, Path source) {
-        service.bean(Sites.class).save("dr", site.address(), "test");
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+    private static void register(RunningService service, LoopbackSite site, Path source) throws IOException {
+        service.saveSite("dr", site.address());
+        service.createExperiment("P1", "S1", source);
     }
 
     /** Returns a night at a random moment before everything is verified. */
@@ -131,8 +125,7 @@ class KilledDatabaseIT {
     private void assertAllIsSafe(RunningService service, Path source) throws IOException {
         Run next = ended(service, service.bean(Operations.class).start("dr", "test"));
         assertThat(next.state()).isEqualTo(RunState.COMPLETE);
-        assertThat(service.get("/api/v1/coverage").at("/totals/safe").asBoolean())
-                .isTrue();
+        service.get("/api/v1/coverage").has("/totals/safe", true);
         try (Stream<Path> files = Files.list(source)) {
             assertThat(files.toList())
                     .allSatisfy(
@@ -156,11 +149,9 @@ class KilledDatabaseIT {
 
                 disk.remount("size=" + (used(work) + 50_000_000));
                 await().atMost(LIMIT).until(() -> log.count("the disk of " + data() + " is full") == 1);
-                assertThat(service.askAs(null, "GET", "/actuator/health", null).status())
-                        .isEqualTo(503);
-                RunningService.Answer health = service.get("/api/v1/health");
-                assertThat(health.status()).isEqualTo(503);
-                assertThat(health.at("/detail").asString()).contains("the disk of the database is full");
+                service.with(null).get("/actuator/health").expect(503);
+                assertThat(service.get("/api/v1/health").expect(503).string("/detail"))
+                        .contains("the disk of the database is full");
 
                 disk.remount("size=2g");
                 awaitAnswers(service, log, 1);
@@ -238,37 +229,27 @@ class KilledDatabaseIT {
     private static void awaitAnswers(RunningService service, CapturedLog log, int time) {
         await().atMost(LIMIT).until(() -> log.count("the database answers again") == time);
         await().atMost(LIMIT)
-                .until(() ->
-                        service.askAs(null, "GET", "/actuator/health", null).status() == 200);
+                .until(() -> service.with(null).get("/actuator/health").status() == 200);
     }
 
     private static Run ended(RunningService service, Run run) {
         await().atMost(LIMIT)
                 .ignoreExceptionsMatching(LostDatabase::isBehind)
-                .until(() ->
-                        !service.bean(Runs.class).find(run.id()).orElseThrow().goesOn());
-        return service.bean(Runs.class).find(run.id()).orElseThrow();
+                .until(() -> !service.run(run.id()).goesOn());
+        return service.run(run.id());
     }
 
     private static long verified(RunningService service) {
-        return count(service, "select count(*) from transfer_unit where state = 'VERIFIED'");
+        return service.count("select count(*) from transfer_unit where state = 'VERIFIED'");
     }
 
     private static long units(RunningService service) {
-        return count(service, "select count(*) from transfer_unit");
+        return service.count("select count(*) from transfer_unit");
     }
 
     private static long recovered(RunningService service, Run run) {
-        return count(
-                service,
+        return service.count(
                 "select count(*) from ledger where action = 'run.recovered' and subject = '%d'".formatted(run.id()));
-    }
-
-    private static long count(RunningService service, String sql) {
-        return service.bean(JdbcClient.class)
-                .sql(sql)
-                .query((row, n) -> row.getLong(1))
-                .single();
     }
 
     private static void addFiles(Path source, int night) throws IOException {

@@ -223,11 +223,7 @@ class LeaseTest {
     void aServiceWithAnotherSchemaDoesNotStandBy() throws Exception {
         begun("one");
         ActiveService two = begun("two");
-        jdbc.sql("""
-                        insert into flyway_schema_history
-                        select installed_rank + 1, '209901010000', 'later', type, script, checksum, installed_by, installed_on, execution_time, true
-                        from flyway_schema_history order by installed_rank desc limit 1
-                        """).update();
+        upgradeLater();
 
         assertThatThrownBy(leases.getLast()::keep)
                 .isInstanceOf(StartFailure.class)
@@ -269,11 +265,7 @@ class LeaseTest {
 
     @Test
     void aLaterSchemaIsRefused() {
-        jdbc.sql("""
-                        insert into flyway_schema_history
-                        select installed_rank + 1, '209901010000', 'later', type, script, checksum, installed_by, installed_on, execution_time, true
-                        from flyway_schema_history order by installed_rank desc limit 1
-                        """).update();
+        upgradeLater();
 
         assertThatThrownBy(() -> begun("one"))
                 .isInstanceOf(StartFailure.class)
@@ -370,6 +362,15 @@ class LeaseTest {
         command.keep();
 
         assertSeen();
+    }
+
+    /** As a later version does. */
+    private void upgradeLater() {
+        jdbc.sql("""
+                        insert into flyway_schema_history
+                        select installed_rank + 1, '209901010000', 'later', type, script, checksum, installed_by, installed_on, execution_time, true
+                        from flyway_schema_history order by installed_rank desc limit 1
+                        """).update();
     }
 
     private void assertSeen(String... services) {

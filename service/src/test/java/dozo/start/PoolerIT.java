@@ -11,11 +11,7 @@ import dozo.db.LostDatabase;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.run.Operations;
-import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -80,7 +76,7 @@ class PoolerIT {
                     relay.open();
                     await().atMost(LIMIT).until(() -> log.count("answers again") == cut);
                 }
-                assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+                service.get("/api/v1/projects").expect(200);
                 // Reported when a session ends.
                 assertThat(JdbcClient.create(database)
                                 .sql("select sessions_killed from pg_stat_database where datname = current_database()")
@@ -165,9 +161,8 @@ class PoolerIT {
             random.nextBytes(content);
             Files.write(source.resolve("image" + i), content);
         }
-        service.bean(Sites.class).save("dr", site.address(), "test");
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        service.saveSite("dr", site.address());
+        service.createExperiment("P1", "S1", source);
         Run night = service.bean(Operations.class).start("dr", "test");
         await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> verified(service) >= UNITS_BEFORE);
         return night;
@@ -176,17 +171,15 @@ class PoolerIT {
     private void assertGoesOnAndIsWhole(RunningService service, Run night) throws IOException {
         await().atMost(LIMIT)
                 .ignoreExceptionsMatching(LostDatabase::isBehind)
-                .until(() ->
-                        !service.bean(Runs.class).find(night.id()).orElseThrow().goesOn());
-        Run ended = service.bean(Runs.class).find(night.id()).orElseThrow();
+                .until(() -> !service.run(night.id()).goesOn());
+        Run ended = service.run(night.id());
         assertThat(ended.state()).as(ended.message()).isEqualTo(RunState.COMPLETE);
-        assertThat(count(service, "select count(*) from ledger where action = 'run.recovered'"))
+        assertThat(service.count("select count(*) from ledger where action = 'run.recovered'"))
                 .as("the night was in the middle")
                 .isEqualTo(1);
-        assertThat(count(service, "select count(*) from transfer_unit where state <> 'VERIFIED'"))
+        assertThat(service.count("select count(*) from transfer_unit where state <> 'VERIFIED'"))
                 .isZero();
-        assertThat(service.get("/api/v1/coverage").at("/totals/safe").asBoolean())
-                .isTrue();
+        service.get("/api/v1/coverage").has("/totals/safe", true);
         try (Stream<Path> files = Files.list(folder.resolve("source"))) {
             assertThat(files.toList())
                     .hasSize(FILES)
@@ -197,13 +190,6 @@ class PoolerIT {
     }
 
     private static long verified(RunningService service) {
-        return count(service, "select count(*) from transfer_unit where state = 'VERIFIED'");
-    }
-
-    private static long count(RunningService service, String sql) {
-        return service.bean(JdbcClient.class)
-                .sql(sql)
-                .query((row, n) -> row.getLong(1))
-                .single();
+        return service.count("select count(*) from transfer_unit where state = 'VERIFIED'");
     }
 }

@@ -91,14 +91,10 @@ class ReadinessIT {
     private String served(String socket) throws Exception {
         var database = TestDatabase.fresh();
         Map<String, String> settings = Map.of(
-                "NOTIFY_SOCKET",
-                socket,
-                "DOZO_DB_URL",
-                String.valueOf(database.getJdbcUrl()),
-                "DOZO_DB_USER",
-                String.valueOf(database.getUsername()),
-                "DOZO_DB_PASSWORD",
-                String.valueOf(database.getPassword()));
+                "NOTIFY_SOCKET", socket,
+                "DOZO_DB_URL", String.valueOf(database.getJdbcUrl()),
+                "DOZO_DB_USER", String.valueOf(database.getUsername()),
+                "DOZO_DB_PASSWORD", String.valueOf(database.getPassword()));
         Path output = folder.resolve("output");
         Process service = ServeProcess.start(folder.resolve("work"), output, settings);
         try {

@@ -2,10 +2,10 @@ package dozo.start;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.Application;
+import dozo.Ended;
 import dozo.RunningService;
 import dozo.alert.Alerts;
 import dozo.db.ChildJava;
@@ -17,11 +17,7 @@ import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Erasures;
 import dozo.registry.Erasures.State;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
-import dozo.run.Operations;
-import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.nio.file.Files;
@@ -30,12 +26,10 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -44,7 +38,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 @StartsServices(7)
 class RuntimeRoleIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PASSWORD = "hush";
 
     /** Refused because of the role, and not because of a trigger: without the role nothing would refuse the most of them. */
@@ -86,12 +79,11 @@ class RuntimeRoleIT {
         Files.writeString(source.resolve("image"), "content");
         try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService service = RunningService.start(folder.resolve("work"), database, settings)) {
-                service.bean(Sites.class).save("dr", site.address(), "test");
-                service.bean(Projects.class).create("P1", "", "test");
-                register(service, "E1", source);
+                service.saveSite("dr", site.address());
+                service.createExperiment("P1", "E1", source);
                 Path other = Files.createDirectory(folder.resolve("other"));
                 Files.writeString(other.resolve("image"), "other");
-                register(service, "E2", other);
+                service.createExperiment("P1", "E2", other);
 
                 night(service);
                 long asked = service.bean(Erasures.class)
@@ -108,7 +100,7 @@ class RuntimeRoleIT {
                                 .state())
                         .isEqualTo(State.ERASED);
                 assertThat(service.bean(Guards.class).breaches()).isEmpty();
-                assertThat(service.bean(JdbcClient.class)
+                assertThat(service.jdbc()
                                 .sql("select current_user")
                                 .query(String.class)
                                 .single())
@@ -119,16 +111,8 @@ class RuntimeRoleIT {
         }
     }
 
-    private static void register(RunningService service, String code, Path source) {
-        String experiment = "{\"project\": \"P1\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(code, source);
-        assertThat(service.post("/api/v1/experiments", experiment).status()).isEqualTo(201);
-    }
-
     private static void night(RunningService service) {
-        long id = service.bean(Operations.class).start("dr", "test").id();
-        await().atMost(LIMIT)
-                .until(() -> !service.bean(Runs.class).find(id).orElseThrow().goesOn());
-        Run ended = service.bean(Runs.class).find(id).orElseThrow();
+        Run ended = service.backUp();
         assertThat(ended.state()).as(ended.message()).isEqualTo(RunState.COMPLETE);
     }
 
@@ -165,12 +149,7 @@ class RuntimeRoleIT {
                 .fromCache()
                 .process();
         command.environment().putAll(environment);
-        Path output = folder.resolve("output");
-        Process process = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(Files.readString(output)).isZero();
+        Ended.of(command).ends(0);
         assertThat(JdbcClient.create(database)
                         .sql("select last_analyze is not null from pg_stat_user_tables where relname = 'manifest'")
                         .query(Boolean.class)
@@ -197,7 +176,7 @@ class RuntimeRoleIT {
 
         for (Map<String, String> later : List.of(Map.<String, String>of(), settings, withoutOwner)) {
             try (RunningService service = RunningService.start(folder.resolve("work"), database, later)) {
-                assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+                service.get("/api/v1/projects").expect(200);
             }
         }
         assertRefused(settings);
@@ -209,7 +188,7 @@ class RuntimeRoleIT {
         TestDatabase.unpacked(work.resolve("postgres"));
         Map<String, String> embedded = Map.of("dozo.db.url", "", "dozo.db.user", "", "dozo.db.password", "");
         try (RunningService service = RunningService.start(work, TestDatabase.empty(), embedded)) {
-            JdbcClient jdbc = service.bean(JdbcClient.class);
+            JdbcClient jdbc = service.jdbc();
             assertThat(jdbc.sql("select current_user || ' ' || usesuper from pg_user where usename = current_user")
                             .query(String.class)
                             .single())
@@ -218,8 +197,7 @@ class RuntimeRoleIT {
                             .query(String.class)
                             .single())
                     .isEqualTo("postgres");
-            assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                    .isEqualTo(201);
+            service.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
         }
     }
 

@@ -38,14 +38,10 @@ final class ServeProcess {
         ProcessBuilder command = java.fromCache().process();
         command.environment()
                 .putAll(Map.of(
-                        "DOZO_WORK",
-                        work.toString(),
-                        "DOZO_HTTP_PORT",
-                        "0",
-                        "DOZO_SCHEDULE_CRON",
-                        "-",
-                        "DOZO_DRILL_CRON",
-                        "-"));
+                        "DOZO_WORK", work.toString(),
+                        "DOZO_HTTP_PORT", "0",
+                        "DOZO_SCHEDULE_CRON", "-",
+                        "DOZO_DRILL_CRON", "-"));
         command.environment().putAll(settings);
         return command.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     }

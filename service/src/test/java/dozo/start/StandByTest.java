@@ -4,17 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -54,29 +50,21 @@ class StandByTest {
             await().atMost(LIMIT)
                     .until(() -> active.get("/api/v1/service").text().contains("STANDS_BY"));
             Answer seen = other.get("/api/v1/service");
-            assertThat(seen.at("/services/0/name").asString()).isEqualTo("one");
-            assertThat(seen.at("/services/0/state").asString()).isEqualTo("ACTIVE");
-            assertThat(seen.at("/services/1/name").asString()).isEqualTo("two");
-            assertThat(seen.at("/services/1/state").asString()).isEqualTo("STANDS_BY");
-            assertThat(seen.at("/standByMissing").asBoolean()).isFalse();
-            assertThat(active.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
-                    .isEqualTo(201);
+            seen.has("/services/0/name", "one");
+            seen.has("/services/0/state", "ACTIVE");
+            seen.has("/services/1/name", "two");
+            seen.has("/services/1/state", "STANDS_BY");
+            seen.has("/standByMissing", false);
+            active.post("/api/v1/projects", "{\"code\": \"P1\"}").expect(201);
             String token = active.post("/api/v1/me/tokens", "{\"name\": \"both\"}")
                     .at("/secret")
                     .asString();
 
-            assertThat(other.get("/api/v1/projects/P1").status()).isEqualTo(200);
-            assertThat(other.askAs("Bearer " + token, "GET", "/api/v1/runs", null)
-                            .status())
-                    .isEqualTo(200);
-            assertThat(other.askAs(null, "GET", "/actuator/health", null).status())
-                    .isEqualTo(200);
-            assertThat(active.askAs(null, "GET", "/actuator/health/active", null)
-                            .text())
-                    .isEqualTo("{\"status\":\"UP\"}");
-            assertThat(other.askAs(null, "GET", "/actuator/health/active", null).status())
-                    .as("what a load balancer asks")
-                    .isEqualTo(503);
+            other.get("/api/v1/projects/P1").expect(200);
+            other.with("Bearer " + token).get("/api/v1/runs").expect(200);
+            other.with(null).get("/actuator/health").expect(200);
+            active.with(null).get("/actuator/health/active").expect(200);
+            other.with(null).get("/actuator/health/active").expect(503);
             long rows = ledger();
             assertRefused(other.post("/api/v1/projects", "{\"code\": \"P2\"}"));
             assertRefused(other.post("/api/v1/runs", "{\"site\": \"dr\"}"));
@@ -100,21 +88,21 @@ class StandByTest {
             HttpClient here = active.browser();
             HttpClient there = other.browser();
 
-            assertThat(active.look(here, "/runs", "en").body()).doesNotContain("stands by");
-            HttpResponse<String> page = other.look(there, "/runs", "en");
-            assertThat(page.statusCode()).isEqualTo(200);
-            assertThat(page.body())
+            assertThat(active.page(here, "/runs")).doesNotContain("stands by");
+            assertThat(other.look(there, "/runs", "en").expect(200).text())
                     .contains("This service stands by")
                     .contains("The service one has been active")
                     .contains("href=\"https://one.example.org\"");
-            assertThat(other.look(there, "/runs", "ja").body()).contains("待機中").contains("one");
-            HttpResponse<String> refused = other.submit(there, "/do/post/projects", "code=P9&confirmed=true");
-            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
-            assertThat(refused.body()).contains("Not now").contains("use https://one.example.org, which is active");
-            assertThat(other.submit(there, "/audit/ledger/verification", "").statusCode())
+            assertThat(other.look(there, "/runs", "ja").text()).contains("待機中").contains("one");
+            assertThat(other.submit(there, "/do/post/projects", "code=P9&confirmed=true")
+                            .expect(503)
+                            .text())
+                    .contains("Not now")
+                    .contains("use https://one.example.org, which is active");
+            assertThat(other.submit(there, "/audit/ledger/verification", "").status())
                     .as("a form that only reads")
                     .isNotEqualTo(503);
-            assertThat(other.submit(there, "/logout", "").statusCode()).isLessThan(400);
+            assertThat(other.submit(there, "/logout", "").status()).isLessThan(400);
         }
     }
 
@@ -124,7 +112,7 @@ class StandByTest {
             RunningService.start(folder.resolve("else"), database, Map.of("dozo.service.name", "two"))
                     .close();
 
-            assertThat(active.get("/api/v1/projects").status()).isEqualTo(200);
+            active.get("/api/v1/projects").expect(200);
         }
     }
 
@@ -135,9 +123,8 @@ class StandByTest {
         Files.writeString(source.resolve("a"), "a");
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("keys"), folder.resolve("dr"), 0)) {
             try (RunningService first = start("one")) {
-                first.bean(Sites.class).save("dr", site.address(), "test");
-                first.bean(Projects.class).create("P1", "", "test");
-                first.bean(Experiments.class).register("P1", "S1", "", source, "test");
+                first.saveSite("dr", site.address());
+                first.createExperiment("P1", "S1", source);
             }
             Timestamp longAgo = Timestamp.from(Instant.now().minus(Duration.ofDays(3)));
             jdbc.sql("update experiment set registered_at = :then")
@@ -175,9 +162,9 @@ class StandByTest {
             await().atMost(LIMIT).until(() -> isActive(other));
             assertService(other, "two", true);
             Answer seen = other.get("/api/v1/service");
-            assertThat(seen.at("/services/0/state").asString()).as(seen.text()).isEqualTo("STOPPED");
-            assertThat(seen.at("/standByMissing").asBoolean()).isTrue();
-            assertThat(other.look(other.browser(), "/", "en").body())
+            seen.has("/services/0/state", "STOPPED");
+            seen.has("/standByMissing", true);
+            assertThat(other.page(other.browser(), "/"))
                     .doesNotContain("This service stands by")
                     .as("the former one has ended")
                     .contains("No service stands by")
@@ -258,16 +245,15 @@ class StandByTest {
 
     private static void assertService(RunningService service, String name, boolean active) {
         Answer shown = service.get("/api/v1/service");
-        assertThat(shown.status()).as(shown.text()).isEqualTo(200);
-        assertThat(shown.at("/name").asString()).isEqualTo(name);
-        assertThat(shown.at("/active").asBoolean()).isEqualTo(active);
-        assertThat(shown.at("/activeName").asString()).isEqualTo(active ? name : "one");
+        shown.expect(200);
+        shown.has("/name", name);
+        shown.has("/active", active);
+        shown.has("/activeName", active ? name : "one");
     }
 
     private static void assertRefused(Answer answer) {
-        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
-        assertThat(answer.type()).startsWith("application/problem+json");
-        assertThat(answer.at("/detail").asString())
+        answer.isProblem(503);
+        assertThat(answer.string("/detail"))
                 .contains("this service stands by and changes nothing; use https://one.example.org");
         assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
     }

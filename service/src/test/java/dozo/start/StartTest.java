@@ -173,7 +173,7 @@ class StartTest {
             StartFailure failure = StartFailure.of(thrown).orElseThrow(() -> new AssertionError(thrown));
             assertThat(failure.message()).contains("another Dozo");
             assertThat(failure.exitCode()).isEqualTo(69);
-            assertThat(first.get("/api/v1/projects").status()).isEqualTo(200);
+            first.get("/api/v1/projects").expect(200);
         }
         RunningService.start(folder.resolve("second"), database, Map.of()).close();
     }
@@ -196,12 +196,9 @@ class StartTest {
                 folder.resolve("work"),
                 output,
                 Map.of(
-                        "DOZO_DB_URL",
-                        String.valueOf(database.getJdbcUrl()),
-                        "DOZO_DB_USER",
-                        String.valueOf(database.getUsername()),
-                        "DOZO_DB_PASSWORD",
-                        String.valueOf(database.getPassword())));
+                        "DOZO_DB_URL", String.valueOf(database.getJdbcUrl()),
+                        "DOZO_DB_USER", String.valueOf(database.getUsername()),
+                        "DOZO_DB_PASSWORD", String.valueOf(database.getPassword())));
         try {
             assertThat(service.waitFor(5, TimeUnit.MINUTES)).isTrue();
             assertThat(service.exitValue()).isEqualTo(69);
@@ -248,9 +245,9 @@ class StartTest {
         Path file = Files.writeString(folder.resolve("secret"), "correct horse\n");
         try (RunningService service = RunningService.start(
                 folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.admin.password-file", file.toString()))) {
-            assertThat(service.ask("GET", "/api/v1/projects", null, "correct horse")
-                            .status())
-                    .isEqualTo(200);
+            service.with(RunningService.basic("admin", "correct horse"))
+                    .get("/api/v1/projects")
+                    .expect(200);
             assertThat(service.passwordFile()).doesNotExist();
         }
     }

@@ -121,7 +121,7 @@ class FirstRunBrowserIT {
         click("It is the same: save and check");
         assertThat(page.locator("h1")).containsText("What the check of dr found");
         assertThat(page.locator("article")).containsText("The site can be used");
-        assertThat(service.bean(Sites.class).find("dr").orElseThrow().address())
+        assertThat(service.dr().address())
                 .isEqualTo(new SiteAddress(
                         address.host(),
                         address.port(),
@@ -146,24 +146,23 @@ class FirstRunBrowserIT {
         assertThat(page.locator("h1")).containsText("not safe");
         assertThat(step(1).getByRole(AriaRole.LINK)).hasText("Add a site…");
         assertThat(folder.resolve("site/P1/E1/data/image")).hasContent("an image");
-        assertThat(service.get("/api/v1/runs/1").at("/site").asString()).isEqualTo("dr");
+        service.get("/api/v1/runs/1").has("/site", "dr");
     }
 
     /** The same place can be added under another name: what is there is verified again. */
     private void addItAgain() {
-        service.bean(Sites.class).save("dr2", site.address(), "test");
+        service.saveSite("dr2", site.address());
         page.navigate(service.url() + "/do/post/runs?back=/runs/*");
         page.locator("article button.main").click();
         assertThat(page.locator("article")).containsText("Complete", PATIENTLY);
 
-        assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
-                .isEqualTo("safe");
+        service.get("/api/v1/coverage?site=dr2").has("/headline", "safe");
         assertThat(folder.resolve("site/P1/E1/data/image")).hasContent("an image");
     }
 
     @Test
     void aSiteMovesToAnotherPort() throws Exception {
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         logIn();
         page.navigate(service.url() + "/sites");
         page.getByLabel("Change site dr").click();
@@ -186,7 +185,7 @@ class FirstRunBrowserIT {
         click("Save and check");
         click("It is the same: save and check");
         assertThat(page.locator("article")).containsText("The site can be used");
-        assertThat(service.bean(Sites.class).find("dr").orElseThrow().address()).isEqualTo(site.address());
+        assertThat(service.dr().address()).isEqualTo(site.address());
         assertThat(List.of(service.get("/api/v1/ledger?limit=100").text().split("site.changed", -1)))
                 .hasSize(3);
     }

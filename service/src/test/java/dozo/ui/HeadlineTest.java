@@ -7,20 +7,14 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import dozo.Ended;
 import dozo.RunningService;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Headlines.Kind;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The first sentence of the overview, REST and the command line is the gravest thing that is true. */
 class HeadlineTest {
@@ -30,6 +24,7 @@ class HeadlineTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
@@ -37,10 +32,9 @@ class HeadlineTest {
         service = RunningService.shared();
         assertSaid("none", "No experiment is registered yet.", "実験はまだ登録されていません。");
         save("dr");
-        service.bean(Projects.class).create("P1", "", "test");
+        service.createProject("P1");
         for (String code : new String[] {"E1", "E2", "E3"}) {
-            service.bean(Experiments.class)
-                    .register("P1", code, "", Files.createDirectories(folder.resolve(code)), "test");
+            service.createExperiment("P1", code, folder.resolve(code));
         }
         sql("""
             insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -52,11 +46,6 @@ class HeadlineTest {
             select experiment_id, 1, 1, 1, 1, 1, 1, 1, 1, now() from experiment
             """);
         assertSaid("safe", "All 3 experiments are safe.", "3 件の実験はすべて安全です。");
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     /** Each further disaster is graver than all before. */
@@ -98,7 +87,7 @@ class HeadlineTest {
                 "clock-set-back",
                 "The last run started in the future: the clock was ahead then, or is behind now. Check the clock.",
                 "最後の実行の開始時刻が未来です。当時の時計が進んでいたか、現在の時計が遅れています。時計を確認してください。");
-        assertThat(service.look(service.browser(), "/runs", "en").body())
+        assertThat(service.page(service.browser(), "/runs"))
                 .as("a duration is never negative")
                 .contains("<td class=\"number\">0:00:00</td>");
 
@@ -195,12 +184,10 @@ class HeadlineTest {
                 .contains("<h1>dr2: 3 of 3 experiments are not safe yet.</h1>")
                 .containsSubsequence(
                         "href=\"/?site=dr\"", "All 3 experiments are safe.", "href=\"/?site=dr2\"", "3 of 3");
-        assertThat(service.look(service.browser(), "/?site=dr", "en").body())
-                .contains("<h1>dr: All 3 experiments are safe.</h1>");
-        assertThat(service.get("/api/v1/coverage?site=dr2").at("/headline").asString())
-                .isEqualTo("waiting");
+        assertThat(service.page(service.browser(), "/?site=dr")).contains("<h1>dr: All 3 experiments are safe.</h1>");
+        service.get("/api/v1/coverage?site=dr2").has("/headline", "waiting");
         sql("update run set started_at = now() - interval '10 days'");
-        assertThat(service.look(service.browser(), "/?site=dr2", "ja").body())
+        assertThat(service.look(service.browser(), "/?site=dr2", "ja").text())
                 .as("what is true of all sites names none; what is behind it does")
                 .contains("<h1>夜間実行の予定がありません。新しいデータはコピーされません。</h1>")
                 .contains(">dr2：3 件の実験のうち 3 件がまだ安全ではありません。</p>");
@@ -210,15 +197,11 @@ class HeadlineTest {
     void anEarlierTimeHasNoHeadline() {
         assertThat(service.get("/api/v1/coverage?asOf=2020-01-01").json().has("sentence"))
                 .isFalse();
-        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).doesNotContain("at risk", "are safe");
+        assertThat(dozo("coverage --as-of 2020-01-01").out()).doesNotContain("at risk", "are safe");
     }
 
     private void save(String site) {
-        service.bean(Sites.class)
-                .save(
-                        site,
-                        new SiteAddress("127.0.0.1", 22, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
+        service.saveUnreachable(site);
     }
 
     private void find(String experiment, String reason) {
@@ -228,14 +211,14 @@ class HeadlineTest {
     }
 
     private void sql(String statement) {
-        service.bean(JdbcClient.class).sql(statement).update();
+        service.jdbc().sql(statement).update();
     }
 
     private void assertSaid(String word, String english, String japanese) {
         assertThat(first("en")).isEqualTo(english);
         assertThat(first("ja")).isEqualTo(japanese);
-        assertThat(service.get("/api/v1/coverage").at("/headline").asString()).isEqualTo(word);
-        assertThat(service.get("/api/v1/coverage").at("/sentence").asString()).isEqualTo(english);
+        service.get("/api/v1/coverage").has("/headline", word);
+        service.get("/api/v1/coverage").has("/sentence", english);
         if (Kind.of(word).bad()) {
             assertThat(dozo("coverage").out()).contains(english + "\n");
         }
@@ -263,15 +246,12 @@ class HeadlineTest {
     private void assertState(String code, String words) {
         String badge = ">" + words + "</span>";
         String word = words.replace(' ', '-');
-        assertThat(service.look(service.browser(), "/experiments?state=" + word, "en")
-                        .body())
+        assertThat(service.page(service.browser(), "/experiments?state=" + word))
                 .contains(">P1/" + code + "</a>", badge);
-        assertThat(service.look(service.browser(), "/experiments/P1/" + code, "en")
-                        .body())
-                .contains(badge);
+        assertThat(service.page(service.browser(), "/experiments/P1/" + code)).contains(badge);
         assertThat(service.get("/api/v1/experiments?state=" + word).at("/items").toString())
                 .contains("\"code\":\"" + code + "\"", "\"state\":\"" + word + "\"");
-        assertThat(dozo("experiments", "--state", word).out()).containsPattern("P1/" + code + " +" + word);
+        assertThat(dozo("experiments --state", word).out()).containsPattern("P1/" + code + " +" + word);
         assertThat(dozo("coverage").out()).containsPattern("P1/" + code + " +" + words);
     }
 
@@ -282,12 +262,12 @@ class HeadlineTest {
     }
 
     private String overview(String language) {
-        String page = service.look(service.browser(), "/", language).body();
+        String page = service.look(service.browser(), "/", language).text();
         assertThat(page).doesNotContain("??");
         return page;
     }
 
-    private Ended dozo(String... arguments) {
-        return Ended.at(service, arguments);
+    private Ended dozo(String line, Object... more) {
+        return Ended.dozo(service, line, more);
     }
 }

@@ -7,9 +7,6 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import dozo.RunningService;
 import dozo.registry.Erasures;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,9 +27,7 @@ class HoldsBrowserIT {
     @BeforeEach
     void start() throws Exception {
         service = RunningService.shared();
-        service.bean(Projects.class).create("P1", "", "test");
-        Path source = Files.createDirectory(folder.resolve("visit"));
-        service.bean(Experiments.class).register("P1", "E1", "", source, "test");
+        service.createExperiment("P1", "E1", folder.resolve("visit"));
         page = Chromium.browser()
                 .newContext(new NewContextOptions().setJavaScriptEnabled(false).setLocale("en"))
                 .newPage();

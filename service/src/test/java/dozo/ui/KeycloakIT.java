@@ -8,10 +8,9 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.assertions.PageAssertions;
 import com.microsoft.playwright.options.AriaRole;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
-import dozo.registry.Projects;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,21 +41,16 @@ class KeycloakIT {
                 folder.resolve("work"),
                 TestDatabase.fresh(),
                 Map.of(
-                        "dozo.oidc.issuer",
-                        keycloak.issuer(),
-                        "dozo.oidc.client-id",
-                        "dozo",
+                        "dozo.oidc.issuer", keycloak.issuer(),
+                        "dozo.oidc.client-id", "dozo",
                         "dozo.oidc.client-secret-file",
-                        Files.writeString(folder.resolve("secret"), SECRET).toString(),
-                        "dozo.oidc.label",
-                        "Keycloak",
-                        "dozo.oidc.timeout",
-                        "1m",
-                        "dozo.oidc.roles",
-                        "/operators=OPERATOR;/Lab Tanaka=LAB_MANAGER",
-                        "dozo.oidc.projects",
-                        "/Lab Tanaka=P1"));
-        service.bean(Projects.class).create("P1", "", "test");
+                                Files.writeString(folder.resolve("secret"), SECRET)
+                                        .toString(),
+                        "dozo.oidc.label", "Keycloak",
+                        "dozo.oidc.timeout", "1m",
+                        "dozo.oidc.roles", "/operators=OPERATOR;/Lab Tanaka=LAB_MANAGER",
+                        "dozo.oidc.projects", "/Lab Tanaka=P1"));
+        service.createProject("P1");
         keycloak.start(folder, realm());
     }
 
@@ -74,7 +68,7 @@ class KeycloakIT {
 
             logIn(page, "/sites", "sato");
             assertThat(page).hasURL(Pattern.compile("http://127[.]0[.]0[.]1:.*/sites([?]continue)?"), patiently());
-            assertThat(user("sato").at("/origin").asString()).isEqualTo("OIDC");
+            user("sato").has("/origin", "OIDC");
             assertThat(user("sato").at("/roles").toString()).isEqualTo("[\"OPERATOR\"]");
 
             page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Log out"))

@@ -2,19 +2,15 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Role;
-import dozo.people.Users;
-import dozo.registry.Experiments;
 import dozo.registry.Holds;
 import dozo.registry.Holds.Hold;
 import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
@@ -33,7 +29,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,14 +39,14 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Forms of operations: what they show, send, refuse, and where they lead afterwards. */
 class OperationPageTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     private static final String YES = "confirmed=true&";
 
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static HttpClient admin;
     private static HttpClient lab;
 
@@ -58,19 +54,11 @@ class OperationPageTest {
     static void start() throws Exception {
         service = RunningService.shared();
         for (String project : List.of("P1", "P9")) {
-            service.bean(Projects.class).create(project, "", "test");
-            service.bean(Experiments.class)
-                    .register(project, "E1", "", Files.createDirectory(folder.resolve(project)), "test");
+            service.createExperiment(project, "E1", folder.resolve(project));
         }
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P1", "lab", "test");
+        service.createUser("lab", Role.LAB_MANAGER, "P1");
         admin = service.browser();
-        lab = service.browser("lab", PASSWORD);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
+        lab = service.browser("lab");
     }
 
     @Test
@@ -85,12 +73,12 @@ class OperationPageTest {
                 .contains("<option value=\"P9\"></option>")
                 .containsPattern("name=\"back\" value=\"/holds\"")
                 .contains("href=\"/holds\"");
-        assertThat(service.look(admin, "/do/post/holds", "ja").body()).contains("<h1>保全指定の追加</h1>");
+        assertThat(service.look(admin, "/do/post/holds", "ja").text()).contains("<h1>保全指定の追加</h1>");
     }
 
     @Test
     void aFormIsSentAsTheOperationAndLeadsBack() {
-        HttpResponse<String> placed = send(
+        Answer placed = send(
                 admin, "/do/post/holds", YES + "project=P1&experiment=E1&reason=asked&until=2027-03-04&back=/holds");
 
         assertThat(placed.uri()).hasPath("/holds");
@@ -106,35 +94,29 @@ class OperationPageTest {
         String end = "/do/post/holds/%d/end".formatted(hold.id());
         assertThat(send(admin, end, YES + "reason=answered&back=/holds").uri()).hasPath("/holds");
         assertThat(service.bean(Holds.class).standing("P1", 1)).isEmpty();
-        assertThat(send(admin, "/do/post/holds/4711/end", YES + "reason=x").statusCode())
-                .isEqualTo(404);
+        send(admin, "/do/post/holds/4711/end", YES + "reason=x").expect(404);
     }
 
     @Test
     void whatIsRefusedIsSaidAtItsFieldAndKeepsWhatWasTyped() {
-        HttpResponse<String> noSuch =
-                send(admin, "/do/post/holds", YES + "project=P1&experiment=E9&reason=kept+words&back=/holds");
-        assertThat(noSuch.statusCode()).isEqualTo(422);
-        assertThat(noSuch.body())
+        Answer noSuch = send(admin, "/do/post/holds", YES + "project=P1&experiment=E9&reason=kept+words&back=/holds");
+        noSuch.expect(422);
+        assertThat(noSuch.text())
                 .containsPattern("id=\"experiment-error\".*does not exist")
                 .contains("aria-invalid=\"true\"", "kept words");
 
         String tripwire = "/do/put/projects/P1/tripwire";
-        HttpResponse<String> words = send(admin, tripwire, YES + "percent=many&entries=few");
-        assertThat(words.statusCode()).isEqualTo(422);
-        assertThat(words.body()).contains("id=\"percent-error\"", "id=\"entries-error\"", "expected a whole number");
-        assertThat(send(admin, tripwire, YES + "percent=200&entries=10").body()).contains("id=\"percent-error\"");
-        assertThat(send(admin, "/do/post/holds", YES + "until=soon").body()).contains("id=\"until-error\"");
-        assertThat(send(admin, "/do/post/projects", YES + "code=").body()).contains("id=\"code-error\"");
-        HttpResponse<String> taken = send(admin, "/do/post/projects", YES + "code=P1");
-        assertThat(taken.statusCode()).isEqualTo(409);
-        assertThat(taken.body()).contains("project P1 exists already");
-        assertThat(send(admin, "/do/put/projects/NIX/priority", YES + "priority=5")
-                        .statusCode())
-                .isEqualTo(404);
-        assertThat(send(admin, "/do/put/projects/P1/priority", YES + "priority=")
-                        .statusCode())
-                .isEqualTo(422);
+        assertThat(send(admin, tripwire, YES + "percent=many&entries=few")
+                        .expect(422)
+                        .text())
+                .contains("id=\"percent-error\"", "id=\"entries-error\"", "expected a whole number");
+        assertThat(send(admin, tripwire, YES + "percent=200&entries=10").text()).contains("id=\"percent-error\"");
+        assertThat(send(admin, "/do/post/holds", YES + "until=soon").text()).contains("id=\"until-error\"");
+        assertThat(send(admin, "/do/post/projects", YES + "code=").text()).contains("id=\"code-error\"");
+        assertThat(send(admin, "/do/post/projects", YES + "code=P1").expect(409).text())
+                .contains("project P1 exists already");
+        send(admin, "/do/put/projects/NIX/priority", YES + "priority=5").expect(404);
+        send(admin, "/do/put/projects/P1/priority", YES + "priority=").expect(422);
     }
 
     @Test
@@ -146,22 +128,20 @@ class OperationPageTest {
                                         + "&back=/administration/projects/*")
                         .uri())
                 .hasPath("/administration/projects/NEW");
-        assertThat(service.get("/api/v1/projects/NEW").at("/siteNames").asString())
-                .isEqualTo("codes");
-        assertThat(service.get("/api/v1/projects/NEW").at("/roots/0").asString())
-                .isEqualTo(folder.toString());
+        service.get("/api/v1/projects/NEW").has("/siteNames", "codes");
+        service.get("/api/v1/projects/NEW").has("/roots/0", folder.toString());
 
         send(admin, "/do/put/projects/NEW/drill-days", YES + "days=30");
         send(admin, "/do/put/projects/NEW/roots", YES + "roots=");
-        assertThat(service.get("/api/v1/projects/NEW").at("/drillDays").asInt()).isEqualTo(30);
+        service.get("/api/v1/projects/NEW").has("/drillDays", 30);
         assertThat(service.get("/api/v1/projects/NEW").at("/roots").size()).isZero();
 
         assertThat(look(admin, "/do/put/projects/NEW/members/*", 200))
                 .contains("id=\"name\"", "<option value=\"lab\"></option>");
-        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=").body())
+        assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=").text())
                 .contains("id=\"name-error\"");
         assertThat(send(admin, "/do/put/projects/NEW/members/*", YES + "name=nobody")
-                        .body())
+                        .text())
                 .contains("does not exist", "value=\"nobody\"");
         send(admin, "/do/put/projects/NEW/members/*", YES + "name=lab");
         assertThat(service.get("/api/v1/projects/NEW/members").text()).contains("lab");
@@ -175,7 +155,7 @@ class OperationPageTest {
         assertThat(look(admin, "/alerts", 200))
                 .contains("/do/put/alerts/recipients/it?mail=it@example.org", "quietFrom=22:00");
         assertThat(send(admin, "/do/put/alerts/recipients/it", YES + "language=ja")
-                        .body())
+                        .text())
                 .contains("id=\"mail-error\"");
         assertThat(look(admin, "/do/delete/projects/NEW/members/lab", 200)).contains("Remove lab from project NEW?");
         send(admin, "/do/delete/projects/NEW/members/lab", YES);
@@ -184,7 +164,7 @@ class OperationPageTest {
 
     @Test
     void pagesLinkToTheFormsOfWhatTheyShow() throws Exception {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         long hold = service.bean(Holds.class)
                 .place("P9", null, "asked", null, "test")
                 .id();
@@ -192,7 +172,7 @@ class OperationPageTest {
         assertThat(look(lab, "/holds", 200)).doesNotContain("/do/");
 
         assertThat(send(lab, "/do/post/erasures", YES + "project=P1&experiment=E1&reason=wish&back=/erasures")
-                        .body())
+                        .text())
                 .contains("/do/post/erasures/1/withdraw?back=/erasures")
                 .doesNotContain("/approve");
         assertThat(look(admin, "/erasures", 200)).contains("/do/post/erasures/1/approve?back=/erasures");
@@ -200,9 +180,8 @@ class OperationPageTest {
                         .uri())
                 .hasPath("/erasures");
 
-        long token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}")
-                .at("/id")
-                .asLong();
+        long token =
+                service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}").number("/id");
         assertThat(look(admin, "/administration/tokens", 200))
                 .contains("/do/delete/me/tokens/%d?back=/administration/tokens".formatted(token));
         String user = "/do/delete/users/admin/tokens/%d".formatted(token);
@@ -221,32 +200,23 @@ class OperationPageTest {
                         """).update();
         String release = "/do/post/experiments/P1/E1/release";
         assertThat(look(admin, "/experiments/P1/E1", 200)).contains(release + "?back=/experiments/P1/E1");
-        assertThat(send(admin, release, YES + "back=/experiments/P1/E1").body()).doesNotContain(release);
+        assertThat(send(admin, release, YES + "back=/experiments/P1/E1").text()).doesNotContain(release);
     }
 
     @Test
     void pagesOfSitesRunsAndArrivalsLinkToForms() throws Exception {
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
+        service.saveUnreachable("dr");
         send(admin, "/do/put/sites/dr/timetable", YES + "rules=mon 08:00-09:00 1 Gbit/s%0A%0Asun 00:00-24:00 closed");
         assertThat(look(admin, "/sites", 200))
                 .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
                 .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
-        long run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        long run = service.openRun().id();
         assertThat(look(admin, "/runs/" + run, 200))
                 .contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
-        assertThat(send(admin, "/do/post/runs", YES + "site=dr").statusCode()).isEqualTo(409);
+        send(admin, "/do/post/runs", YES + "site=dr").expect(409);
         service.bean(Runs.class).close(run, RunState.COMPLETE, "");
 
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, updated_at)
                         values ('fw', 'flywheel', 'https://localhost', '/spool', now())
@@ -257,35 +227,33 @@ class OperationPageTest {
                         from origin, project where project.code = 'P1'
                         """).update();
         assertThat(look(lab, "/arrivals/1", 200)).contains("/do/post/arrivals/1/dismiss?back=/arrivals/1");
-        HttpResponse<String> dismissed =
-                send(lab, "/do/post/arrivals/1/dismiss", YES + "reason=a+phantom&back=/arrivals/1");
-        assertThat(dismissed.body()).contains("a phantom", "action=\"/do/post/arrivals/1/takeback\"");
+        assertThat(send(lab, "/do/post/arrivals/1/dismiss", YES + "reason=a+phantom&back=/arrivals/1")
+                        .text())
+                .contains("a phantom", "action=\"/do/post/arrivals/1/takeback\"");
         assertThat(send(lab, "/do/post/arrivals/1/takeback", YES + "back=/arrivals/1")
-                        .body())
+                        .text())
                 .doesNotContain("a phantom");
-        assertThat(send(lab, "/do/post/arrivals/1/takeback", YES).statusCode()).isEqualTo(409);
+        send(lab, "/do/post/arrivals/1/takeback", YES).expect(409);
     }
 
     @Test
     void withoutTheConfirmationNothingIsDone() {
-        HttpResponse<String> shown = send(admin, "/do/post/projects", "code=UNSENT");
-
-        assertThat(shown.statusCode()).isEqualTo(200);
-        assertThat(shown.body()).contains("value=\"UNSENT\"").doesNotContain("class=\"error\"");
+        assertThat(send(admin, "/do/post/projects", "code=UNSENT").expect(200).text())
+                .contains("value=\"UNSENT\"")
+                .doesNotContain("class=\"error\"");
         assertThat(service.bean(Projects.class).find("UNSENT")).isEmpty();
     }
 
     @Test
     void itIsRefusedToThoseToWhomTheOperationIs() throws Exception {
         assertThat(look(lab, "/do/post/holds", 403)).contains("this requires one of the roles");
-        assertThat(send(lab, "/do/post/projects", YES + "code=LABS").statusCode())
-                .isEqualTo(403);
-        assertThat(send(lab, "/do/put/experiments/P9/E1/list", YES).statusCode())
+        send(lab, "/do/post/projects", YES + "code=LABS").expect(403);
+        assertThat(send(lab, "/do/put/experiments/P9/E1/list", YES).status())
                 .as("a foreign project")
                 .isEqualTo(404);
         assertThat(look(lab, "/do/post/erasures", 200)).contains("value=\"P1\"").doesNotContain("P9");
         assertThat(send(lab, "/do/post/erasures", YES + "project=P9&experiment=E1&reason=x")
-                        .body())
+                        .text())
                 .contains("does not exist");
         HttpResponse<String> forged = admin.send(
                 HttpRequest.newBuilder(URI.create(service.url() + "/do/post/projects"))
@@ -294,8 +262,7 @@ class OperationPageTest {
                         .build(),
                 BodyHandlers.ofString());
         assertThat(forged.statusCode()).isEqualTo(403);
-        assertThat(service.askAs(RunningService.basic("admin", service.password()), "GET", "/do/post/holds", null)
-                        .status())
+        assertThat(service.get("/do/post/holds").status())
                 .as("no login by a header")
                 .isEqualTo(302);
         assertThat(service.bean(Projects.class).find("FORGED")).isEmpty();
@@ -311,7 +278,7 @@ class OperationPageTest {
                 "/%09/evil.example",
                 "javascript:x",
                 "")) {
-            HttpResponse<String> done = send(admin, "/do/put/projects/P1/priority", YES + "priority=5&back=" + back);
+            Answer done = send(admin, "/do/put/projects/P1/priority", YES + "priority=5&back=" + back);
             assertThat(done.uri())
                     .as(back)
                     .hasHost("localhost".equals(done.uri().getHost()) ? "localhost" : "127.0.0.1");
@@ -419,9 +386,9 @@ class OperationPageTest {
             String address = page.replaceAll("\\{[a-z]+}", "7");
             assertThat(Permissions.endpoints()).contains(new Endpoint("GET", page));
             for (String language : List.of("en", "ja")) {
-                HttpResponse<String> form = service.look(admin, address, language);
-                assertThat(form.statusCode()).as(address).isEqualTo(200);
-                assertThat(form.body()).as(address).doesNotContain("??");
+                Answer form = service.look(admin, address, language);
+                assertThat(form.status()).as(address).isEqualTo(200);
+                assertThat(form.text()).as(address).doesNotContain("??");
             }
         }
         Set<String> keys = new TreeSet<>(WordsTest.words("en").stringPropertyNames());
@@ -432,16 +399,16 @@ class OperationPageTest {
                 .as("an apostrophe quotes what follows")
                 .noneMatch(each -> each.getKey().toString().startsWith("do.")
                         && each.getValue().toString().contains("'"));
-        assertThat(service.look(admin, "/do/post/scrubs", "en").statusCode()).isEqualTo(404);
+        service.look(admin, "/do/post/scrubs", "en").expect(404);
     }
 
     private static String look(HttpClient browser, String path, int status) {
-        HttpResponse<String> page = service.look(browser, path, "en");
-        assertThat(page.statusCode()).as(path).isEqualTo(status);
-        return page.body();
+        Answer page = service.look(browser, path, "en");
+        assertThat(page.status()).as(path).isEqualTo(status);
+        return page.text();
     }
 
-    private static HttpResponse<String> send(HttpClient browser, String path, String form) {
+    private static Answer send(HttpClient browser, String path, String form) {
         return service.submit(browser, path, form.replaceFirst("&$", ""));
     }
 }

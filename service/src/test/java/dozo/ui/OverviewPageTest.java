@@ -2,6 +2,7 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -9,23 +10,17 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.ScrubRequest;
 import java.net.http.HttpClient;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Properties;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,16 +32,12 @@ class OverviewPageTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
     void start() {
         service = RunningService.shared();
-    }
-
-    @AfterEach
-    void stop() {
-        service.close();
     }
 
     @Test
@@ -103,11 +94,7 @@ class OverviewPageTest {
     void itFollowsARunOnly() throws Exception {
         fill();
         assertThat(page("en")).doesNotContain("hx-trigger");
-        service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        service.openRun();
 
         assertThat(page("en")).contains("hx-trigger=\"every 5s\"").contains("Running");
     }
@@ -116,20 +103,16 @@ class OverviewPageTest {
     void whatFollowsARunIsOnlyTheNight() throws Exception {
         fill();
 
-        HttpResponse<String> ended = service.part(service.browser(), "/");
+        Answer ended = service.part(service.browser(), "/");
 
         assertThat(ended.headers().firstValue("HX-Refresh")).hasValue("true");
-        assertThat(ended.body()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
-        service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        assertThat(ended.text()).contains("id=\"night\"", "Ended with findings").doesNotContain("<h1", "hx-get");
+        service.openRun();
 
-        HttpResponse<String> running = service.part(service.browser(), "/");
+        Answer running = service.part(service.browser(), "/");
 
         assertThat(running.headers().firstValue("HX-Refresh")).isEmpty();
-        assertThat(running.body()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
+        assertThat(running.text()).contains("id=\"night\"", "hx-trigger=\"every 5s\"");
     }
 
     @Test
@@ -137,12 +120,9 @@ class OverviewPageTest {
         fill();
         for (int i = 10; i < 22; i++) {
             String project = "Q" + i;
-            service.bean(Projects.class).create(project, "", "test");
-            Path source = Files.createDirectories(folder.resolve(project));
-            service.bean(Experiments.class).register(project, "S1", "", source, "test");
+            service.createExperiment(project, "S1", folder.resolve(project));
         }
-        service.bean(Experiments.class)
-                .register("Q21", "S2", "", Files.createDirectories(folder.resolve("second")), "test");
+        service.createExperiment("Q21", "S2", folder.resolve("second"));
 
         String page = page("en");
 
@@ -168,25 +148,19 @@ class OverviewPageTest {
     void aSiteHasItsPageAlsoIfItsCopiesAreCountedLate() throws Exception {
         fill();
         store();
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         update stored set last_read_at = '2020-01-01T00:00:00Z', files = 1, bytes = 7;
                         update protection set files_stored = 0, bytes_stored = 0;
                         """).update();
 
-        HttpResponse<String> sites = service.look(service.browser(), "/sites", "en");
-
-        assertThat(sites.statusCode()).isEqualTo(200);
-        assertThat(sites.body()).contains("7 B of 0 B were last read before");
+        assertThat(service.look(service.browser(), "/sites", "en").expect(200).text())
+                .contains("7 B of 0 B were last read before");
     }
 
     @Test
     void aPausedRunSaysWhoPausedItAndHowItGoesOn() throws Exception {
         fill();
-        Run run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = service.openRun();
         service.bean(Runs.class).pause(run.id(), "an <operator>");
 
         assertThat(page("en"))
@@ -207,7 +181,7 @@ class OverviewPageTest {
 
         Findings findings = service.bean(Findings.class);
         findings.acknowledge(
-                service.get("/api/v1/findings").at("/items/0/id").asLong(),
+                service.get("/api/v1/findings").number("/items/0/id"),
                 new Acknowledgement("admin", Instant.EPOCH, "known"));
 
         assertThat(page("en"))
@@ -229,15 +203,12 @@ class OverviewPageTest {
                 .doesNotContain("Last scrub");
         assertThat(page("ja")).contains("90 日以内").contains("破損はありません。");
 
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
                         select experiment_id, site_id, 1, receipt_id, run_id, now(), 'MISSING' from receipt
                         """).update();
         Run scrub = service.bean(Runs.class)
-                .openScrub(
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false),
-                        "test");
+                .openScrub(service.dr(), new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false), "test");
         service.bean(Runs.class).close(scrub.id(), RunState.COMPLETE, "");
         assertThat(page("en"))
                 .contains("1 copy is damaged and not repaired.")
@@ -251,8 +222,8 @@ class OverviewPageTest {
         fill();
         store();
         assertThat(page("en")).doesNotContain("lost for good", "Lost for good");
-        assertThat(service.get("/api/v1/coverage").at("/lost/files").asLong()).isZero();
-        service.bean(JdbcClient.class).sql("""
+        service.get("/api/v1/coverage").has("/lost/files", 0);
+        service.jdbc().sql("""
                         insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
                         select experiment_id, site_id, 1, receipt_id, run_id, '2026-01-02T12:00:00Z', 'MISSING' from receipt;
                         insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
@@ -268,22 +239,21 @@ class OverviewPageTest {
                 .doesNotContain("of known data is safe");
         assertThat(page("ja")).contains("1 件のファイルが失われ").doesNotContain("??");
 
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
                                                 bytes_safe, entries_safe, counted_at)
                         select experiment_id, 1, 1, 1, 1, 1, 1, 1, 1, now() from experiment
                         on conflict (experiment_id, site_id) do update set files_safe = 1, bytes_safe = 1, entries_safe = 1
                         """).update();
         assertThat(page("en")).contains("<h1>1 file is lost for good (P001/S1).</h1>", "Everything else is safe.");
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, now(), 1, 1, 'gone' from experiment where code = 'S2'
                         """).update();
         assertThat(page("en"))
                 .contains("<h1>1 file is lost for good (P001/S1).</h1>", "frozen: 1")
                 .doesNotContain("Everything else is safe.");
-        assertThat(service.get("/api/v1/coverage").at("/lost/first/0/code").asString())
-                .isEqualTo("S1");
+        service.get("/api/v1/coverage").has("/lost/first/0/code", "S1");
     }
 
     @Test
@@ -291,10 +261,9 @@ class OverviewPageTest {
         fill();
         assertThat(page("en")).doesNotContain("Frozen experiments");
         for (int i = 3; i < 14; i++) {
-            Path source = Files.createDirectories(folder.resolve("S" + i));
-            service.bean(Experiments.class).register("P001", "S" + i, "", source, "test");
+            service.createExperiment("P001", "S" + i, folder.resolve("S" + i));
         }
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, '2026-01-02T12:00:00Z', 1234, 2048, 'much is gone' from experiment
                         """).update();
@@ -317,61 +286,22 @@ class OverviewPageTest {
         HttpClient stranger = HttpClient.newBuilder()
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .build();
-        HttpResponse<String> answer = service.look(stranger, "/", "en");
-
-        assertThat(answer.statusCode()).isEqualTo(302);
-        assertThat(answer.headers().firstValue("Location")).get().asString().endsWith("/login");
-        assertThat(service.look(stranger, "/dozo.css", "en").statusCode()).isEqualTo(200);
-        assertThat(service.look(stranger, "/webjars/htmx.org/dist/htmx.min.js", "en")
-                        .statusCode())
-                .isEqualTo(200);
-    }
-
-    @Test
-    void itsHeadersKeepOthersOut() {
-        HttpResponse<String> answer = service.look(service.browser(), "/", "en");
-
-        assertThat(answer.headers().firstValue("Content-Security-Policy"))
+        assertThat(service.look(stranger, "/", "en").expect(302).headers().firstValue("Location"))
                 .get()
                 .asString()
-                .contains("default-src 'self'")
-                .contains("frame-ancestors 'none'");
-        assertThat(answer.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
-        assertThat(answer.headers().firstValue("Referrer-Policy")).contains("no-referrer");
-    }
-
-    @Test
-    void bothLanguagesHaveTheSameWords() throws Exception {
-        assertThat(words("/messages_ja.properties").keySet())
-                .isEqualTo(words("/messages.properties").keySet());
-        for (Problem reason : Problem.values()) {
-            assertThat(words("/messages.properties").getProperty("reason." + reason))
-                    .as("reason." + reason)
-                    .isNotBlank();
-        }
-        for (RunState state : RunState.values()) {
-            assertThat(words("/messages.properties").getProperty("state." + state))
-                    .as("state." + state)
-                    .isNotBlank();
-        }
+                .endsWith("/login");
+        service.look(stranger, "/dozo.css", "en").expect(200);
+        service.look(stranger, "/webjars/htmx.org/dist/htmx.min.js", "en").expect(200);
     }
 
     private void fill() throws Exception {
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 22, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
-        service.bean(Projects.class).create("P001", "", "test");
+        service.saveUnreachable("dr");
+        service.createProject("P001");
         for (String code : List.of("S1", "S2")) {
             Path source = Files.createDirectories(folder.resolve(code));
             service.bean(Experiments.class).register("P001", code, "<b>title</b>", source, "test");
         }
-        Run run = service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run run = service.openRun();
         byte[] name = {(byte) 0x94, (byte) 0x5c, '<', 'b', '>', 0x1b};
         service.bean(Findings.class)
                 .add(run.id(), List.of(new Finding(null, Problem.UNREADABLE, FilePath.of(name), "a message with <i>")));
@@ -380,7 +310,7 @@ class OverviewPageTest {
 
     /** Adds stored data, of which one fifth was last read long ago. */
     private void store() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                         select experiment_id, site_id, 'BUNDLE', '{1}', 100, 'VERIFIED', run_id, 0
@@ -401,18 +331,8 @@ class OverviewPageTest {
     }
 
     private String page(String language) {
-        HttpResponse<String> answer = service.look(service.browser(), "/", language);
-        assertThat(answer.statusCode()).isEqualTo(200);
-        return answer.body();
-    }
-
-    private static Properties words(String file) throws Exception {
-        Properties words = new Properties();
-        try (var in = new java.io.InputStreamReader(
-                java.util.Objects.requireNonNull(OverviewPage.class.getResourceAsStream(file)),
-                java.nio.charset.StandardCharsets.UTF_8)) {
-            words.load(in);
-        }
-        return words;
+        Answer answer = service.look(service.browser(), "/", language);
+        answer.expect(200);
+        return answer.text();
     }
 }

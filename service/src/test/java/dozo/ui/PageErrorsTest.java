@@ -3,77 +3,65 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import dozo.Answer;
 import dozo.RunningService;
-import dozo.RunningService.Answer;
 import dozo.people.Role;
-import dozo.people.Users;
+import dozo.start.CapturedLog;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Every refusal is a page in the reader's language. The log has stack traces only of defects. */
 class PageErrorsTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static HttpClient admin;
     private static HttpClient lab;
 
-    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private CapturedLog log;
 
     @BeforeAll
     static void start() {
         service = RunningService.shared();
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.createUser("lab", Role.LAB_MANAGER);
         admin = service.browser();
-        lab = service.browser("lab", PASSWORD);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
+        lab = service.browser("lab");
     }
 
     @BeforeEach
     void listen() {
-        log.start();
-        root().addAppender(log);
+        log = new CapturedLog();
     }
 
     @AfterEach
     void stopListening() {
-        root().detachAppender(log);
+        log.close();
     }
 
     @Test
     void whatARoleMayNotIsAPageThatSaysWhichMay() {
-        HttpResponse<String> page = service.look(lab, "/sites", "ja");
+        Answer page = service.look(lab, "/sites", "ja");
 
-        assertThat(page.statusCode()).isEqualTo(403);
+        page.expect(403);
         assertPage(page, "ja", "権限がありません");
-        assertThat(page.body()).contains("OPERATOR").contains("href=\"/runs\"").doesNotContain("href=\"/sites\"");
-        assertThat(page.body()).contains("/sites?lang=en").doesNotContain("/error");
+        assertThat(page.text()).contains("OPERATOR").contains("href=\"/runs\"").doesNotContain("href=\"/sites\"");
+        assertThat(page.text()).contains("/sites?lang=en").doesNotContain("/error");
         assertPage(service.look(lab, "/sites", "en"), "en", "Not permitted");
         assertQuiet();
     }
@@ -82,48 +70,48 @@ class PageErrorsTest {
     void whatIsNotThereIsAPage() {
         for (String path :
                 List.of("/experiments/P1/NEVER", "/runs/4711", "/nix", "/webjars/htmx.org/nix", "/nix.css")) {
-            HttpResponse<String> page = service.look(admin, path, "ja");
-            assertThat(page.statusCode()).as(path).isEqualTo(404);
+            Answer page = service.look(admin, path, "ja");
+            assertThat(page.status()).as(path).isEqualTo(404);
             assertPage(page, "ja", "見つかりません");
         }
-        HttpResponse<String> foreign = service.look(lab, "/administration/projects/P9", "en");
-        assertThat(foreign.statusCode()).isEqualTo(404);
+        Answer foreign = service.look(lab, "/administration/projects/P9", "en");
+        foreign.expect(404);
         assertPage(foreign, "en", "Not found");
         assertQuiet();
     }
 
     @Test
     void aFormThatIsNoneOfOursIsAPage() throws Exception {
-        HttpResponse<String> page = send(admin, "POST", "/do/post/runs", "confirmed=true");
+        Answer page = send(admin, "POST", "/do/post/runs", "confirmed=true");
 
-        assertThat(page.statusCode()).isEqualTo(403);
+        page.expect(403);
         assertPage(page, "ja", "実行されませんでした");
         assertQuiet();
     }
 
     @Test
     void aMethodThatIsNotThereIsAPage() {
-        HttpResponse<String> page = service.submit(admin, "/runs", "a=b");
+        Answer page = service.submit(admin, "/runs", "a=b");
 
-        assertThat(page.statusCode()).isEqualTo(405);
-        assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET");
+        page.expect(405);
+        assertThat(page.header("Allow")).contains("GET");
         assertPage(page, "en", "Invalid request");
         assertQuiet();
     }
 
     @Test
     void aDefectIsAPageAndInTheLog() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("alter table site_capability rename to elsewhere").update();
         jdbc.sql("insert into site (name, host, port, login, root, host_key, identity_file, updated_at) "
                         + "values ('dr', 'h', 22, 'u', '/r', 'k', '/i', now())")
                 .update();
         try {
-            HttpResponse<String> page = service.look(admin, "/sites", "ja");
-            assertThat(page.statusCode()).isEqualTo(500);
+            Answer page = service.look(admin, "/sites", "ja");
+            page.expect(500);
             assertPage(page, "ja", "内部エラー");
-            assertThat(page.body()).doesNotContain("site_capability").doesNotContain("Exception");
-            assertThat(log.list)
+            assertThat(page.text()).doesNotContain("site_capability").doesNotContain("Exception");
+            assertThat(log.events())
                     .anySatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
         } finally {
             jdbc.sql("alter table elsewhere rename to site_capability").update();
@@ -132,44 +120,42 @@ class PageErrorsTest {
 
     @Test
     void whoAsksWhichMethodsThereAreIsToldSo() throws Exception {
-        HttpResponse<String> page = send(admin, "OPTIONS", "/do/post/runs/1/pause", "");
-        assertThat(page.statusCode()).isEqualTo(200);
-        assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+        assertThat(send(admin, "OPTIONS", "/do/post/runs/1/pause", "")
+                        .expect(200)
+                        .header("Allow"))
+                .contains("GET", "POST");
 
-        Answer rest = service.ask("OPTIONS", "/api/v1/runs", null, service.password());
-        assertThat(rest.status()).isEqualTo(200);
-        assertThat(rest.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
-        assertThat(service.ask("OPTIONS", "/api/v1/runs", null, null).status()).isEqualTo(401);
+        assertThat(service.as("admin")
+                        .ask("OPTIONS", "/api/v1/runs", null)
+                        .expect(200)
+                        .header("Allow"))
+                .contains("GET", "POST");
+        service.with(null).ask("OPTIONS", "/api/v1/runs", null).expect(401);
         assertQuiet();
     }
 
-    private static void assertPage(HttpResponse<String> page, String language, String title) {
-        assertThat(page.headers().firstValue("Content-Type").orElse("")).startsWith("text/html");
-        assertThat(page.body()).contains("<html lang=\"" + language + "\"").contains("<h1>" + title + "</h1>");
-        assertThat(page.body()).contains("id=\"main\"").contains("href=\"/\"");
+    private static void assertPage(Answer page, String language, String title) {
+        assertThat(page.header("Content-Type")).startsWith("text/html");
+        assertThat(page.text()).contains("<html lang=\"" + language + "\"").contains("<h1>" + title + "</h1>");
+        assertThat(page.text()).contains("id=\"main\"").contains("href=\"/\"");
     }
 
     /** Asserts that expected refusals are not logged as errors. */
     private void assertQuiet() {
-        assertThat(log.list)
+        assertThat(log.events())
                 .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())
                 .noneSatisfy(event -> assertThat(event.getLevel().isGreaterOrEqual(Level.WARN))
                         .isTrue());
     }
 
-    private static HttpResponse<String> send(HttpClient browser, String method, String path, String form)
-            throws Exception {
-        return browser.send(
+    private static Answer send(HttpClient browser, String method, String path, String form) throws Exception {
+        return Answer.of(browser.send(
                 HttpRequest.newBuilder(URI.create(service.url() + path))
                         .header("Accept", "text/html")
                         .header("Accept-Language", "ja")
                         .header("Content-Type", "application/x-www-form-urlencoded")
                         .method(method, BodyPublishers.ofString(form))
                         .build(),
-                BodyHandlers.ofString());
-    }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+                BodyHandlers.ofString()));
     }
 }

@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dozo.RunningService.PASSWORD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Browser;
@@ -47,7 +48,6 @@ import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.run.Operations;
 import dozo.run.Runs;
-import dozo.run.Runs.RunKind;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicom.SharedData;
 import dozo.worklist.Bookings;
@@ -73,7 +73,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -89,8 +88,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -113,8 +110,6 @@ class PagesBrowserIT {
     /** Shift-JIS, then bytes that are not text in any encoding, and markup. */
     private static final byte[] NO_TEXT = {(byte) 0x94, (byte) 0x5c, (byte) 0xff, ' ', '<', 'b', '>', '.', 'r', 'a', 'w'
     };
-
-    private static final String PASSWORD = "a password for tests";
 
     @TempDir
     static Path folder;
@@ -156,11 +151,10 @@ class PagesBrowserIT {
         int port = Ports.free();
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
-        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.saveSite("dr", site.address());
         service.bean(Projects.class).create("P001", "脳機能イメージング", "test");
-        service.bean(Projects.class).create("P002", "", "test");
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P001", "lab", "test");
+        service.createProject("P002");
+        service.createUser("lab", Role.LAB_MANAGER, "P001");
         service.bean(Projects.class).setRoots("P001", List.of(folder), "test");
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
@@ -178,7 +172,7 @@ class PagesBrowserIT {
                 service.bean(Experiments.class).find("P001", "S0001").orElseThrow();
         Manifest manifest =
                 service.bean(Manifests.class).current(experiment.id()).orElseThrow();
-        Site dr = service.bean(Sites.class).find("dr").orElseThrow();
+        Site dr = service.dr();
         Restores restores = service.bean(Restores.class);
         Path target = allowed.toRealPath().resolve("研究");
         long id = service.bean(RestoreQueue.class)
@@ -202,7 +196,7 @@ class PagesBrowserIT {
                         .orElseThrow()
                         .state()
                         .goesOn());
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at,
                                              ended_at, entries, bytes, entries_verified, bytes_verified, findings)
                         select experiment_id, manifest_no, site_id, folder, 'FINDINGS', 'dozo', now(), now(), now(), 9, 9, 8, 8, 1
@@ -221,7 +215,7 @@ class PagesBrowserIT {
 
     /** Adds nights of the last two months with every result, before those that really ran. */
     private static void past() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into run (run_id, kind, site_id, state, requested_by, started_at, ended_at)
                         overriding system value
                         select -n, 'nightlyBackup', site_id,
@@ -274,7 +268,7 @@ class PagesBrowserIT {
 
     /** Adds erasures: one in each state. */
     private static void erase() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                 insert into erasure (project_id, code, experiment_id, registered_at, reason, requested_by, requested_at, approved_by,
                                      approved_at, not_before, withdrawn_by, withdrawn_at, begun_at, manifests, files, bytes, receipts,
                                      completed_at)
@@ -396,17 +390,17 @@ class PagesBrowserIT {
         Files.createSymbolicLink(visit.resolve("latest"), Path.of("dicom"));
         register("P001", "S0001", "視覚野のレチノトピー（7T パイロット）", visit);
         register("P001", "S0002", "<b>resting state</b>", Files.createDirectories(folder.resolve("empty")));
-        night();
+        service.backUp();
         Files.writeString(visit.resolve("protocol.txt"), "second version");
         Files.writeString(visit.resolve("new.txt"), "new");
-        night();
+        service.backUp();
         register("P002", "T0001", "", Files.createDirectories(folder.resolve("later")));
         propose();
     }
 
     /** Adds proposals as nights find them, in a Flywheel that is inactive now. */
     private static void propose() {
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("""
                         insert into origin (name, kind, address, spool, active, updated_at)
                         values ('fw', 'flywheel', 'https://flywheel.example.org', :spool, false, now())
@@ -459,14 +453,6 @@ class PagesBrowserIT {
                         "test");
     }
 
-    private static void night() {
-        long run = service.bean(Operations.class).start("dr", "test").id();
-        Runs runs = service.bean(Runs.class);
-        Awaitility.await()
-                .atMost(Duration.ofMinutes(5))
-                .until(() -> runs.find(run).orElseThrow().endedAt() != null);
-    }
-
     private static String loggedIn() {
         try (BrowserContext context = browser.newContext()) {
             Page page = context.newPage();
@@ -493,8 +479,7 @@ class PagesBrowserIT {
         USUAL.values().forEach(BrowserContext::close);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoAsksWhetherAllIsSafeSeesItAndFollowsABar(String language) throws Exception {
         Page page = open(language, "/");
         assertThat(page.locator(".whole")).containsText("%");
@@ -510,8 +495,7 @@ class PagesBrowserIT {
         assertThat(page.locator(".way")).containsText(word(language, "way.verified"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoTypesFindsWhileTyping(String language) throws Exception {
         Page page = open(language, "/experiments");
         page.getByLabel(word(language, "find.text")).pressSequentially("レチノ");
@@ -547,11 +531,10 @@ class PagesBrowserIT {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void anAuditorReadsTheLedgerAndVerifiesIt(String language) throws Exception {
         Page page = open(language, "/audit");
-        page.getByRole(AriaRole.LINK, named(word(language, "ledger"))).click();
+        follow(page, language, "ledger");
         assertThat(page.getByLabel(word(language, "ledger.action"))).isVisible();
         page.waitForLoadState();
         page.getByLabel(word(language, "ledger.action")).selectOption("experiment.registered");
@@ -577,7 +560,7 @@ class PagesBrowserIT {
             sites.save("dr", dr, "test");
         }
 
-        JdbcClient jdbc = service.bean(JdbcClient.class);
+        JdbcClient jdbc = service.jdbc();
         jdbc.sql("alter table ledger disable trigger ledger_is_append_only").update();
         try {
             press(page, language, "ledger.verify");
@@ -590,12 +573,10 @@ class PagesBrowserIT {
     }
 
     /** A long table goes on on further sheets; only Chromium's PDF shows it, with {@code -Dwrite.pages=true}. */
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void theCoverageReportIsPrintedWithoutNavigation(String language) throws Exception {
         Page page = open(language, "/audit");
-        page.getByRole(AriaRole.LINK, named(word(language, "audit.report.open")))
-                .click();
+        follow(page, language, "audit.report.open");
         assertThat(page.locator("[data-print]")).isVisible();
         assertThat(page.locator(".signature")).isVisible();
 
@@ -637,11 +618,10 @@ class PagesBrowserIT {
         assertThat(page.locator("h1")).containsText("S0012");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whatNobodyWantsIsDismissedWithAReasonAndTakenBack(String language) throws Exception {
         Page page = open(language, "/arrivals/4");
-        page.getByRole(AriaRole.LINK, named(word(language, "dismiss"))).click();
+        follow(page, language, "dismiss");
         assertThat(page.locator(".confirm li")).hasCount(3);
         press(page, language, "do.post.arrivals.id.dismiss.yes");
         assertThat(page.locator("#reason-error")).isVisible();
@@ -670,8 +650,7 @@ class PagesBrowserIT {
         assertThat(page.getByLabel(word("en", "find.state"))).hasValue("planned");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoRegistersOneKeepsWhatWasTyped(String language) throws Exception {
         Path source = Files.createDirectories(folder.resolve("new-" + language));
         Page page = open(language, "/register");
@@ -700,8 +679,7 @@ class PagesBrowserIT {
     }
 
     /** The figure to hold: five steps (clicks and fields) and half a minute. */
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void aLabManagerRegistersADicomFolderInFiveStepsAndHalfAMinute(String language) throws Exception {
         Path visit = dicom("0-visit-" + language);
         Page page = lab(language, "lab", "/experiments");
@@ -752,8 +730,7 @@ class PagesBrowserIT {
         page.keyboard().press(key);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void foldersAreRegisteredTogetherAndAllErrorsAreShownAtOnce(String language) throws Exception {
         Path parent =
                 Files.createDirectories(folder.resolve("1-many-" + language)).toRealPath();
@@ -789,7 +766,6 @@ class PagesBrowserIT {
         }
         assertThat(page.locator("[id='modality.1']")).hasValue("mr");
         assertThat(experiments.withSource(parent.resolve("b"))).isEmpty();
-        shoot(page, "chosen-wrong", language);
         accessible(page, "chosen-wrong", language);
         fits(page, "chosen-wrong", language);
         page.setViewportSize(NARROW, 800);
@@ -808,7 +784,7 @@ class PagesBrowserIT {
 
     @Test
     void whoCannotRegisterIsToldWhomToAsk() throws Exception {
-        service.bean(Users.class).create("lab2", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.createUser("lab2", Role.LAB_MANAGER);
         Page page = lab("en", "lab2", "/register/folders");
         assertThat(page.locator("main")).containsText(word("en", "register.noproject.next"));
         service.bean(Users.class).join("P002", "lab2", "test");
@@ -824,14 +800,13 @@ class PagesBrowserIT {
                 .isEqualTo(422);
 
         Path gone = Files.createDirectory(folder.resolve("gone"));
-        service.bean(Projects.class).create("P003", "", "test");
+        service.createProject("P003");
         service.bean(Projects.class).setRoots("P003", List.of(folder, gone), "test");
         Files.delete(gone);
         service.bean(Users.class).join("P003", "lab2", "test");
         page.navigate(service.url() + "/register/folders");
         assertThat(page.locator("tbody tr")).hasCount(2);
         assertThat(page.locator("tbody")).containsText(word("en", "folders.state.GONE"));
-        shoot(page, "roots", "en");
         accessible(page, "roots", "en");
         fits(page, "roots", "en");
     }
@@ -947,8 +922,7 @@ class PagesBrowserIT {
         press(page, language, "login");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoRegistersManySeesEveryVerdictFirst(String language) throws Exception {
         Path source = Files.createDirectories(folder.resolve("csv-" + language));
         String csv = "project,code,source,title%nP002,C-%s,%s,脳波%nP002,no code,%s,%nNOWHERE,X,%s,%n"
@@ -963,7 +937,6 @@ class PagesBrowserIT {
                 .containsText(language.equals("ja") ? "プロジェクト「NOWHERE」がありません" : "does not exist");
         assertThat(service.bean(Experiments.class).find("P002", "C-" + language))
                 .isEmpty();
-        shoot(page, "preview", language);
         accessible(page, "preview", language);
 
         page.locator(".confirm button").click();
@@ -983,12 +956,10 @@ class PagesBrowserIT {
         assertThat(page).hasURL(service.url() + "/register/csv");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoLooksForAFileFindsItsProofWhateverItsName(String language) throws Exception {
         Page page = open(language, "/experiments/P001/S0001");
-        page.getByRole(AriaRole.LINK, named(word(language, "manifests.files.of").replace("{0}", "2")))
-                .click();
+        follow(page, language, "manifests.files.of", "2");
         page.getByText("<b>.raw").click();
 
         assertThat(page.locator("h1")).hasText(word(language, "proof.title"));
@@ -996,8 +967,7 @@ class PagesBrowserIT {
         assertThat(page.locator("dd code").first()).hasText(Pattern.compile("[0-9a-f]{64}"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void aLargeFolderIsLookedThroughPageByPage(String language) throws Exception {
         Page page = open(language, "/experiments/P001/S0001/manifests/1");
         page.getByText("dicom/").click();
@@ -1010,14 +980,10 @@ class PagesBrowserIT {
         assertThat(page.locator("tbody tr").first()).containsText("IM0000.dcm");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whatChangedBetweenTwoManifestsIsListed(String language) throws Exception {
         Page page = open(language, "/experiments/P001/S0001");
-        page.getByRole(
-                        AriaRole.LINK,
-                        named(word(language, "manifests.changes.of").replace("{0}", "2")))
-                .click();
+        follow(page, language, "manifests.changes.of", "2");
 
         Locator listed = page.locator("tbody").last();
         assertThat(listed).containsText("new.txt");
@@ -1026,15 +992,13 @@ class PagesBrowserIT {
         assertThat(listed).containsText(word(language, "change.CHANGED"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoReleasesIsToldFirstWhatThatDoes(String language) throws Exception {
         freeze();
         Page page = open(language, "/experiments/P001/S0001");
         page.getByText(word(language, "release"), new Page.GetByTextOptions().setExact(true))
                 .click();
         assertThat(page.locator(".confirm li")).hasCount(4);
-        shoot(page, "release", language);
         accessible(page, "release", language);
 
         press(page, language, "do.post.experiments.project.code.release.yes");
@@ -1043,12 +1007,12 @@ class PagesBrowserIT {
     }
 
     private static void freeze() {
-        service.bean(JdbcClient.class).sql("""
+        service.jdbc().sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 2, now(), 1234, 567890, 'much is gone' from experiment where code = 'S0001'
                         on conflict do nothing
                         """).update();
-        service.bean(JdbcClient.class)
+        service.jdbc()
                 .sql("update frozen_experiment set released_at = null, released_by = null")
                 .update();
     }
@@ -1082,8 +1046,7 @@ class PagesBrowserIT {
      * Loads each page once in each language, then looks at it light and dark, wide and narrow. NB: a language changes no
      * colour, so the colours are checked in English only.
      */
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void everyPageIsForEverybody(String language) throws Exception {
         Page page = open(language, "/");
         List<String> failed = new ArrayList<>();
@@ -1100,7 +1063,7 @@ class PagesBrowserIT {
             String wide = "%s-%s-%d".formatted(each.getKey(), english ? "light" : "dark", WIDE);
             look(page, wide, language);
             if (english) {
-                accessible(page, wide, language);
+                accessible(page, wide, language, Axe.WCAG);
             }
             page.setViewportSize(NARROW, 800);
             page.emulateMedia(in(english ? ColorScheme.DARK : ColorScheme.LIGHT));
@@ -1218,8 +1181,7 @@ class PagesBrowserIT {
                 .id();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoStartsABackupFollowsItToItsEnd(String language) throws Exception {
         Path many = Files.createDirectories(folder.resolve("many-" + language));
         for (int i = 0; i < 1_500; i++) {
@@ -1227,7 +1189,7 @@ class PagesBrowserIT {
         }
         register("P002", "M-" + language, "", many);
         Page page = open(language, "/runs");
-        page.getByRole(AriaRole.LINK, named(word(language, "start"))).click();
+        follow(page, language, "start");
         assertThat(page.locator(".confirm li")).hasCount(3);
         try (Connection held = service.bean(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
@@ -1265,16 +1227,13 @@ class PagesBrowserIT {
             assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
             assertThat(page.locator("#found li"))
                     .hasCount(3, new LocatorAssertions.HasCountOptions().setTimeout(30_000));
-            shoot(page, "run-live", language);
             fits(page, "run-live", language);
             accessible(page, "run-live", language);
             held.rollback();
         }
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(90));
         // Not before the end: a change of the table waits for one transaction of the run and keeps the others waiting.
-        service.bean(JdbcClient.class)
-                .sql("drop trigger held on receipt; drop function hold()")
-                .update();
+        service.jdbc().sql("drop trigger held on receipt; drop function hold()").update();
         assertThat(page.locator("[data-live='share']").first()).hasText("100");
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
         keepsItsSpeed(page, language);
@@ -1290,27 +1249,15 @@ class PagesBrowserIT {
         assertThat(page.locator("#pace tbody tr").first()).isVisible();
     }
 
-    /** Opens a backup that no process works on. */
-    private static long openRun() {
-        return service.bean(Runs.class)
-                .open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoPausesOrStopsIsToldFirstWhatThatDoes(String language) throws Exception {
         Runs runs = service.bean(Runs.class);
-        long run = openRun();
+        long run = service.openRun().id();
         runs.pause(run, "test");
         Page page = open(language, "/runs/" + run);
         assertThat(page.locator(".notice")).containsText("test");
-        shoot(page, "run-paused", language);
         accessible(page, "run-paused", language);
-        page.getByRole(AriaRole.LINK, named(word(language, "act.stop"))).click();
+        follow(page, language, "act.stop");
         assertThat(page.locator(".confirm li")).hasCount(3);
         accessible(page, "stop", language);
         press(page, language, "do.post.runs.id.stop.yes");
@@ -1318,41 +1265,38 @@ class PagesBrowserIT {
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.STOPPED"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void aRunThatIsStoppingSaysWhoAskedForIt(String language) throws Exception {
         Runs runs = service.bean(Runs.class);
         Operations operations = service.bean(Operations.class);
         // Held, because the schedule ends a run that is to stop and that no process works on.
         synchronized (operations) {
-            long run = openRun();
+            long run = service.openRun().id();
             runs.stop(run, "night owl");
             Page page = open(language, "/runs/" + run);
             assertThat(page.locator(".notice"))
                     .containsText(word(language, "run.stopping.by").replace("{0}", "night owl"));
             assertThat(page.getByRole(AriaRole.LINK, named(word(language, "act.stop"))))
                     .hasCount(0);
-            shoot(page, "run-stopping", language);
             accessible(page, "run-stopping", language);
             operations.stop(run, "test");
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoResumesOrTriesAgainIsToldFirstWhatThatDoes(String language) throws Exception {
         Runs runs = service.bean(Runs.class);
-        long run = openRun();
+        long run = service.openRun().id();
         runs.pause(run, "test");
         Page page = open(language, "/runs/" + run);
-        page.getByRole(AriaRole.LINK, named(word(language, "act.resume"))).click();
+        follow(page, language, "act.resume");
         assertThat(page.locator(".confirm li")).hasCount(3);
         press(page, language, "do.post.runs.id.resume.yes");
         assertThat(page).hasURL(service.url() + "/runs/" + run);
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
 
         page.navigate(service.url() + "/runs/" + run);
-        page.getByRole(AriaRole.LINK, named(word(language, "act.retry"))).click();
+        follow(page, language, "act.retry");
         assertThat(page.locator(".confirm li")).hasCount(3);
         press(page, language, "do.post.runs.id.retry.yes");
         assertThat(page).not().hasURL(service.url() + "/runs/" + run);
@@ -1361,8 +1305,7 @@ class PagesBrowserIT {
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void equalFindingsAreOneLineAndAreAcknowledgedTogether(String language) throws Exception {
         long run = service.bean(Runs.class).latest().orElseThrow().id();
         service.bean(Findings.class)
@@ -1391,8 +1334,7 @@ class PagesBrowserIT {
         assertThat(page.locator("#results")).not().containsText(word(language, "reason.CYCLE"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void aFindingLeadsToItsCure(String language) throws Exception {
         long run = service.bean(Runs.class).latest().orElseThrow().id();
         service.bean(Findings.class)
@@ -1404,8 +1346,7 @@ class PagesBrowserIT {
         assertThat(page).hasURL(Pattern.compile(".*/do/post/runs/\\d+/retry\\?.*"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoAcknowledgesGivesAReasonThatIsKept(String language) throws Exception {
         long run = service.bean(Runs.class).latest().orElseThrow().id();
         service.bean(Findings.class)
@@ -1421,8 +1362,7 @@ class PagesBrowserIT {
         assertThat(page.locator("main")).containsText(word(language, "finding.acknowledged"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void anAuditorTakesASheetAndFindsAProof(String language) throws Exception {
         Page page = open(language, "/audit");
         page.getByLabel(word(language, "audit.by"), new Page.GetByLabelOptions().setExact(true))
@@ -1446,15 +1386,13 @@ class PagesBrowserIT {
         assertThat(page.locator("h1")).hasText(word(language, "proof.title"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void anOriginIsAddedAndChangedAndWhatIsWrongIsSaidAtItsField(String language) throws Exception {
         String root =
                 Files.createDirectories(folder.resolve("tree-" + language)).toString();
         Page page = open(language, "/origins");
-        page.getByRole(AriaRole.LINK, named(word(language, "origins.new"))).click();
-        page.getByRole(AriaRole.LINK, named(word(language, "origins.kind.TREE")))
-                .click();
+        follow(page, language, "origins.new");
+        follow(page, language, "origins.kind.TREE");
         page.locator("#name").fill("tree-" + language);
         page.locator("#root").fill(root);
         page.locator("#patterns").fill("{nobody}");
@@ -1463,7 +1401,6 @@ class PagesBrowserIT {
         assertThat(page.locator("#patterns-error")).containsText("{nobody}");
         assertThat(page.locator("#root")).hasValue(root);
         assertThat(page.locator("input[name=active]")).not().isChecked();
-        shoot(page, "origin-wrong", language);
         accessible(page, "origin-wrong", language);
         page.locator("#patterns").fill("{project}/{label}");
         press(page, language, "change.yes");
@@ -1501,46 +1438,38 @@ class PagesBrowserIT {
         assertThat(page.locator("ul.sheet li")).hasCount(4);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoChecksASiteSeesWhatWasFound(String language) throws Exception {
         Page page = open(language, "/sites");
         assertThat(page.locator("main")).containsText("SHA256:");
-        page.getByRole(AriaRole.LINK, named(word(language, "check.of").replace("{0}", "dr")))
-                .click();
+        follow(page, language, "check.of", "dr");
         press(page, language, "check.yes");
         assertThat(page.locator("h1")).containsText("dr");
         assertThat(page.locator(".notice")).containsText(word(language, "checked.usable"), within(40));
         assertThat(page.locator("dl")).containsText(word(language, "site.thief"));
         assertThat(page.locator("dl")).containsText(word(language, "power.DELETE"));
-        shoot(page, "checked", language);
         accessible(page, "checked", language);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void aTokenIsShownOnceAndRevoked(String language) throws Exception {
         Page page = open(language, "/administration");
-        page.getByRole(AriaRole.LINK, named(word(language, "tokens"))).click();
-        page.getByRole(AriaRole.LINK, named(word(language, "do.post.me.tokens")))
-                .click();
+        follow(page, language, "tokens");
+        follow(page, language, "do.post.me.tokens");
         page.locator("#name").fill("report " + language);
         press(page, language, "do.post.me.tokens.yes");
         assertThat(page.locator("#secret")).containsText("dozo_");
-        shoot(page, "token-made", language);
         accessible(page, "token-made", language);
         page.navigate(service.url() + "/administration/tokens");
         assertThat(page.locator("main")).not().containsText("dozo_");
-        page.getByRole(AriaRole.LINK, named(word(language, "token.revoke.of").replace("{0}", "report " + language)))
-                .click();
+        follow(page, language, "token.revoke.of", "report " + language);
         accessible(page, "revoke", language);
         press(page, language, "do.delete.me.tokens.id.yes");
 
         assertThat(page.locator("main")).not().containsText("report " + language);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void anAdministratorMakesAUserAndGivesAProject(String language) throws Exception {
         String name = "person-" + language;
         Page page = open(language, "/do/post/users?back=/administration/users/*");
@@ -1619,8 +1548,9 @@ class PagesBrowserIT {
         return new Page.GetByTextOptions().setExact(true);
     }
 
-    /** Asserts that axe-core finds no violation of WCAG 2.2 AA. */
+    /** Asserts that axe-core finds no violation of WCAG 2.2 AA, and takes a screenshot for people. */
     private static void accessible(Page page, String name, String language) {
+        shoot(page, name, language);
         accessible(page, name, language, Axe.WCAG);
     }
 
@@ -1704,6 +1634,15 @@ class PagesBrowserIT {
 
     private static void press(Page page, String language, String word) throws Exception {
         page.getByRole(AriaRole.BUTTON, named(word(language, word))).click();
+    }
+
+    private static void follow(Page page, String language, String word) throws Exception {
+        follow(page, language, word, "");
+    }
+
+    private static void follow(Page page, String language, String word, String value) throws Exception {
+        page.getByRole(AriaRole.LINK, named(word(language, word).replace("{0}", value)))
+                .click();
     }
 
     private static Page.GetByRoleOptions named(String name) {

@@ -9,9 +9,6 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import dozo.RunningService;
 import dozo.loopback.LoopbackSite;
-import dozo.registry.Experiments;
-import dozo.registry.Projects;
-import dozo.registry.Sites;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,9 +35,8 @@ class ReplicateBrowserIT {
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
         Path second = Files.createDirectory(folder.resolve("second"));
         service = RunningService.shared();
-        service.bean(Sites.class).save("dr", site.address(), "test");
-        service.bean(Projects.class).create("P1", "", "test");
-        service.bean(Experiments.class).register("P1", "E1", "", source, "test");
+        service.saveSite("dr", site.address());
+        service.createExperiment("P1", "E1", source);
         BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setJavaScriptEnabled(false));
         page = context.newPage();
         page.navigate(service.url() + "/");
@@ -51,7 +47,7 @@ class ReplicateBrowserIT {
         page.locator("article button.main").click();
         awaitComplete();
         Files.move(source, folder.resolve("kept"));
-        service.bean(Sites.class).save("second", site.address().withRoot(second.toString()), "test");
+        service.saveSite("second", site.address().withRoot(second.toString()));
     }
 
     @AfterEach

@@ -2,13 +2,12 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.Answer;
 import dozo.RunningService;
 import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
 import dozo.people.Role;
 import dozo.people.Users;
-import dozo.registry.Sites;
-import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -34,8 +33,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,12 +46,12 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RunWatchTest {
 
-    private static final String PASSWORD = "a password for tests";
-
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static RunningService service;
+
     private static RunWatch watch;
     private static Runs runs;
 
@@ -70,28 +69,15 @@ class RunWatchTest {
                 Map.of(
                         "dozo.streams.per-user", String.valueOf(PER_USER),
                         "dozo.streams.per-address", String.valueOf(PER_ADDRESS)));
-        service.bean(Sites.class)
-                .save(
-                        "dr",
-                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
-                        "test");
+        service.saveUnreachable("dr");
         watch = service.bean(RunWatch.class);
         runs = service.bean(Runs.class);
-    }
-
-    @AfterAll
-    static void stop() {
-        service.close();
     }
 
     /** Opens a paused run, which does not progress by itself. */
     @BeforeEach
     void open() {
-        run = runs.open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test")
-                .id();
+        run = runs.open(RunKind.NIGHTLY_BACKUP, service.dr(), "test").id();
         runs.pause(run, "test");
     }
 
@@ -149,13 +135,13 @@ class RunWatchTest {
             streams.add(stream(browser));
         }
 
-        HttpResponse<String> refused = service.look(browser, "/runs/%d/events".formatted(run), "en");
-        HttpResponse<String> japanese = service.look(browser, "/runs/%d/events".formatted(run), "ja");
+        Answer refused = service.look(browser, "/runs/%d/events".formatted(run), "en");
+        Answer japanese = service.look(browser, "/runs/%d/events".formatted(run), "ja");
 
-        assertThat(refused.statusCode()).isEqualTo(429);
+        refused.expect(429);
         assertThat(refused.headers().firstValue("Retry-After")).contains("60");
-        assertThat(refused.body()).contains("You have too many live pages open");
-        assertThat(japanese.body()).contains("ライブページ");
+        assertThat(refused.text()).contains("You have too many live pages open");
+        assertThat(japanese.text()).contains("ライブページ");
         streams.add(stream(other));
         for (Socket stream : streams) {
             stream.close();
@@ -172,11 +158,11 @@ class RunWatchTest {
         }
         HttpClient last = user("visitor");
 
-        HttpResponse<String> refused = service.look(last, "/runs/%d/events".formatted(run), "en");
+        Answer refused = service.look(last, "/runs/%d/events".formatted(run), "en");
 
-        assertThat(refused.statusCode()).isEqualTo(429);
+        refused.expect(429);
         assertThat(refused.headers().firstValue("Retry-After")).contains("60");
-        assertThat(refused.body()).contains("from your address");
+        assertThat(refused.text()).contains("from your address");
         for (Socket stream : streams) {
             stream.close();
         }
@@ -259,7 +245,7 @@ class RunWatchTest {
         HttpClient browser = user("goer");
         Iterator<String> lines = events(browser);
         assertThat(lines.next()).isEqualTo("event: sample");
-        assertThat(service.submit(browser, "/logout", "").body()).contains("name=\"password\"");
+        assertThat(service.submit(browser, "/logout", "").text()).contains("name=\"password\"");
 
         assertEnds(lines);
     }
@@ -271,8 +257,8 @@ class RunWatchTest {
     }
 
     private static HttpClient user(String name) {
-        service.bean(Users.class).create(name, PASSWORD, Set.of(Role.OPERATOR), "test");
-        return service.browser(name, PASSWORD);
+        service.createUser(name, Role.OPERATOR);
+        return service.browser(name);
     }
 
     private Iterator<String> events(HttpClient browser) {

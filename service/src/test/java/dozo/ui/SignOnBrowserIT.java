@@ -18,8 +18,6 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Single sign-on in a real browser: the button, the login through the provider, and the logout at both. */
 class SignOnBrowserIT {
@@ -63,8 +61,7 @@ class SignOnBrowserIT {
         provider.close();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void theButtonLeadsThroughTheProviderAndTheLogoutEndsBothSessions(String language) throws Exception {
         try (BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setLocale(language))) {
             Page page = context.newPage();
@@ -86,8 +83,7 @@ class SignOnBrowserIT {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"en", "ja"})
+    @InEachLanguage
     void whoIsNotAdmittedIsToldWhy(String language) throws Exception {
         provider.sits("8", "admin", "operators");
         try (BrowserContext context = Chromium.browser().newContext(new NewContextOptions().setLocale(language))) {

@@ -135,7 +135,8 @@ class WordsTest {
                         Arrays.stream(Condition.Kind.values()).map(each -> "headline." + each),
                         Arrays.stream(Occasion.values()).map(each -> OF_MESSAGES + "subject." + each),
                         Arrays.stream(Report.Verdict.values()).map(each -> OF_REPORTS + "verdict." + each),
-                        Arrays.stream(RunState.values()).map(each -> OF_REPORTS + "backup." + each),
+                        Arrays.stream(RunState.values())
+                                .flatMap(each -> Stream.of("state." + each, OF_REPORTS + "backup." + each)),
                         Arrays.stream(NightState.values()).map(each -> OF_REPORTS + "why." + each),
                         Arrays.stream(NightState.values())
                                 .filter(each -> each != NightState.COMPLETE && each != NightState.NONE)

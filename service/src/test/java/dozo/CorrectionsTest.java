@@ -2,20 +2,16 @@ package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.RunningService.Answer;
 import dozo.command.Exit;
-import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.people.Role;
-import dozo.people.Users;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,12 +19,12 @@ import org.junit.jupiter.api.io.TempDir;
 /** What was typed of an experiment is corrected by command, by REST and on the pages. */
 class CorrectionsTest {
 
-    private static final String PASSWORD = "a password for tests";
     private static final String E1 = "/api/v1/experiments/P1/E1";
 
     @TempDir
     Path folder;
 
+    @AutoClose
     private RunningService service;
 
     @BeforeEach
@@ -41,19 +37,14 @@ class CorrectionsTest {
         }
     }
 
-    @AfterEach
-    void stop() {
-        service.close();
-    }
-
     @Test
     void whatIsGivenIsCorrectedAndTheRestStays() {
-        assertThat(dozo("edit", "P1/E1", "--title", "Visual grating", "--modality", "MR", "--acquired", "2026-10-01"))
+        assertThat(Ended.dozo(service, "edit P1/E1 --modality MR --acquired 2026-10-01 --title", "Visual grating"))
                 .isEqualTo(new Ended(0, "P1/E1 is corrected\n", ""));
-        assertThat(dozo("edit", "P1/E1", "--subject", "S0042", "--note", "moved in run 3", "--scanner", "S7T")
+        assertThat(Ended.dozo(service, "edit P1/E1 --subject S0042 --scanner S7T --note", "moved in run 3")
                         .code())
                 .isZero();
-        assertThat(dozo("edit", "P1/E1", "--scanner", "").code()).isZero();
+        assertThat(Ended.dozo(service, "edit P1/E1 --scanner", "").code()).isZero();
 
         Answer now = service.get(E1);
         assertThat(now.at("/title").asString()).isEqualTo("Visual grating");
@@ -94,8 +85,8 @@ class CorrectionsTest {
         }
         assertThat(service.patch(E1, "{\"acquired\": \"2999-01-01\"}").text()).contains("is in the future");
         assertThat(service.get(E1).at("/title").asString()).isEqualTo("Visaul grating");
-        assertThat(dozo("edit", "P1/E7", "--title", "x").err()).contains("experiment \"P1/E7\" does not exist");
-        assertThat(dozo("edit", "P1", "--title", "x").code()).isEqualTo(Exit.USAGE);
+        assertThat(Ended.dozo(service, "edit P1/E7 --title x").err()).contains("experiment \"P1/E7\" does not exist");
+        assertThat(Ended.dozo(service, "edit P1 --title x").code()).isEqualTo(Exit.USAGE);
         assertThat(service.askWith(
                                 "PATCH",
                                 E1,
@@ -110,15 +101,15 @@ class CorrectionsTest {
     /** The form shows what is there; what is emptied is unknown afterwards. */
     @Test
     void aLabManagerCorrectsExperimentsOfOwnProjectsByAForm() throws Exception {
-        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
-        service.bean(Users.class).join("P1", "lab", "test");
+        service.createUser("lab", Role.LAB_MANAGER, "P1");
         service.patch(E1, "{\"scanner\": \"S7T\", \"note\": \"old\"}");
-        HttpClient lab = service.browser("lab", PASSWORD);
-        String page = page(lab, "/experiments/P1/E1");
+        HttpClient lab = service.browser("lab");
+        String page = service.page(lab, "/experiments/P1/E1");
         assertThat(page).contains("/do/patch/experiments/P1/E1?title=Visaul%20grating", "scanner=S7T", "note=old");
-        String form = page(lab, "/do/patch/experiments/P1/E1?title=Visaul%20grating&scanner=S7T&note=old&back=/x");
+        String form =
+                service.page(lab, "/do/patch/experiments/P1/E1?title=Visaul%20grating&scanner=S7T&note=old&back=/x");
         assertThat(form).contains("<h1>Correct P1/E1</h1>", "value=\"Visaul grating\"", "value=\"S7T\"");
-        assertThat(page(lab, "/do/patch/experiments/P9/E1")).contains("does not exist or is not one of yours");
+        assertThat(service.page(lab, "/do/patch/experiments/P9/E1")).contains("does not exist or is not one of yours");
 
         service.submit(lab, "/do/patch/experiments/P1/E1", "title=Visual+grating&scanner=&note=&confirmed=true");
 
@@ -129,16 +120,8 @@ class CorrectionsTest {
     }
 
     private List<LedgerEntry> rows() {
-        return service.bean(Ledger.class).after(0, 1000).stream()
+        return service.ledger().stream()
                 .filter(row -> row.action().equals("experiment.corrected"))
                 .toList();
-    }
-
-    private String page(HttpClient browser, String path) throws Exception {
-        return service.look(browser, path, "en").body();
-    }
-
-    private Ended dozo(String... words) {
-        return Ended.at(service, words);
     }
 }

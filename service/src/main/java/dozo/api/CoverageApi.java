@@ -14,8 +14,8 @@ import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.registry.ExperimentSearch.Risk;
@@ -108,7 +108,7 @@ public record CoverageApi(
                 now == null ? null : now.lost(),
                 at == null ? freezes.count(sight) : null,
                 now == null ? null : now.atRisk(),
-                at == null ? findings.count(sight, Filter.openAt(id)) : null,
+                at == null ? findings.count(sight, FindingFilter.openAt(id)) : null,
                 Totals.together(projects),
                 projects);
         return sheet.or(

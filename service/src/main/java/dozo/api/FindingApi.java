@@ -5,8 +5,8 @@ import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Verb;
 import dozo.file.Problem;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
@@ -51,7 +51,7 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
-        Filter wanted = new Filter(open, reason, project, experiment, run, null);
+        FindingFilter wanted = new FindingFilter(open, reason, project, experiment, run, null);
         long before = after == null ? Long.MAX_VALUE : after;
         return Page.of(limit, most -> findings.page(sight, wanted, before, most), KeptFinding::id);
     }
@@ -65,7 +65,7 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
-        Filter wanted = new Filter(true, reason, project, experiment, null, null);
+        FindingFilter wanted = new FindingFilter(true, reason, project, experiment, null, null);
         return Page.of(
                 limit,
                 most -> findings.groups(sight, wanted, after, most),
@@ -87,7 +87,7 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             @RequestBody NewAcknowledgement said,
             Principal actor,
             Sight sight) {
-        Filter wanted = new Filter(true, reason, project, experiment, null, null);
+        FindingFilter wanted = new FindingFilter(true, reason, project, experiment, null, null);
         return new Acknowledged(acknowledgements.addAll(sight, wanted, upTo, text(said), actor.getName()));
     }
 

@@ -84,9 +84,9 @@ public record OriginApi(Origins origins, Editions editions) {
                             "address",
                             address,
                             Message.of("expected an address such as https://flywheel.example.org"))),
-                    secretFile == null ? null : ExperimentApi.path("secretFile", secretFile, null),
+                    secretFile == null ? null : NewExperiment.path("secretFile", secretFile, null),
                     storageHosts == null ? List.of() : storageHosts,
-                    ExperimentApi.path(
+                    NewExperiment.path(
                             "spool", needed("spool", spool, Message.of("expected a folder for downloads")), null),
                     project,
                     projects == null ? Map.of() : projects,
@@ -100,7 +100,7 @@ public record OriginApi(Origins origins, Editions editions) {
             refuse("secretFile", secretFile, Message.of("a tree has no secret"));
             refuse("storageHosts", storageHosts, Message.of("a tree has no downloads"));
             return Terms.ofTree(
-                    ExperimentApi.path(
+                    NewExperiment.path(
                             "root",
                             needed("root", root, Message.of("expected a folder that contains experiments")),
                             null),

@@ -117,10 +117,10 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
             }
             return roots != null
                     ? roots.stream()
-                            .map(root -> ExperimentApi.path("roots", root, null))
+                            .map(root -> NewExperiment.path("roots", root, null))
                             .toList()
                     : requireNonNull(rootsBytes).stream()
-                            .map(root -> ExperimentApi.path("rootsBytes", null, root))
+                            .map(root -> NewExperiment.path("rootsBytes", null, root))
                             .toList();
         }
     }

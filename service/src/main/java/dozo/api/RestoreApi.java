@@ -74,7 +74,7 @@ public record RestoreApi(
             if ((folder == null) == (folderBytes == null)) {
                 throw new Refusal("folder", "expected either folder or folderBytes: the folder's absolute path");
             }
-            return ExperimentApi.path("folder", folder, folderBytes);
+            return NewExperiment.path("folder", folder, folderBytes);
         }
 
         Selection selection() {

@@ -24,6 +24,7 @@ import dozo.drill.Rehearsals;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.file.Selection;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
@@ -1176,7 +1177,7 @@ class PagesBrowserIT {
 
     private static long openFinding() {
         return service.bean(Findings.class)
-                .page(Sight.EVERYTHING, Findings.Filter.OPEN, Long.MAX_VALUE, 1)
+                .page(Sight.EVERYTHING, FindingFilter.OPEN, Long.MAX_VALUE, 1)
                 .getFirst()
                 .id();
     }

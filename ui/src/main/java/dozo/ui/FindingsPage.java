@@ -1,8 +1,8 @@
 package dozo.ui;
 
 import dozo.file.Problem;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
@@ -41,7 +41,7 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
             @RequestParam(required = false) @Nullable Long after,
             Sight sight,
             Model model) {
-        Filter wanted = wanted(all ? null : true, reason, project, experiment, run);
+        FindingFilter wanted = wanted(all ? null : true, reason, project, experiment, run);
         choices.addProjects(model, sight);
         model.addAttribute("reasons", Problem.values());
         model.addAttribute("reason", reason);
@@ -82,7 +82,7 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
             Sight sight,
             Principal actor,
             Model model) {
-        Filter wanted = wanted(true, cause, "", experiment, null);
+        FindingFilter wanted = wanted(true, cause, "", experiment, null);
         try {
             acknowledgements.addAll(sight, wanted, upTo, reason, actor.getName());
             return "redirect:/findings";
@@ -129,7 +129,7 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
         return new FindingGroup(finding, 1, finding.foundAt());
     }
 
-    private FindingGroup group(Sight sight, Filter wanted) {
+    private FindingGroup group(Sight sight, FindingFilter wanted) {
         return findings.groups(sight, wanted, null, 1).stream()
                 .findFirst()
                 .orElseThrow(() -> new NotThere("none of these findings is open"));
@@ -139,9 +139,9 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
         return findings.find(sight, id).orElseThrow(() -> new NotThere("finding %d does not exist", id));
     }
 
-    private static Filter wanted(
+    private static FindingFilter wanted(
             @Nullable Boolean open, String reason, String project, String experiment, @Nullable Long run) {
-        return new Filter(
+        return new FindingFilter(
                 open,
                 reason.isBlank() ? null : problem(reason),
                 project.isBlank() ? null : project,

@@ -2,8 +2,8 @@ package dozo.ui;
 
 import dozo.db.ActiveService;
 import dozo.file.Message;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Sight;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
@@ -74,7 +74,7 @@ record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneI
         if (!(request.getAttribute(Sight.class.getName()) instanceof Sight sight)) {
             return null;
         }
-        long count = findings.count(sight, Filter.OPEN);
+        long count = findings.count(sight, FindingFilter.OPEN);
         return count == 0 ? null : count;
     }
 

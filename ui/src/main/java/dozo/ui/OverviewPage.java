@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dozo.collect.Arrivals;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Reason;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
@@ -177,7 +177,7 @@ record OverviewPage(
                 "causes",
                 Cut.of(
                         CAUSES_SHOWN,
-                        most -> findings.groups(sight, Filter.openAt(siteId), null, most),
+                        most -> findings.groups(sight, FindingFilter.openAt(siteId), null, most),
                         group -> "" + group.latest().id()));
     }
 }

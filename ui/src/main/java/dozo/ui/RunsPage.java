@@ -1,8 +1,8 @@
 package dozo.ui;
 
 import dozo.collect.Reconciliations;
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.registry.Sites;
@@ -90,7 +90,7 @@ record RunsPage(
     @GetMapping("/runs/{id}")
     String run(@PathVariable long id, Sight sight, Model model) {
         Run run = find(sight, id);
-        Filter open = new Filter(true, null, null, null, id, null);
+        FindingFilter open = new FindingFilter(true, null, null, null, id, null);
         List<KeptFinding> shown = findings.of(sight, id, 0, FINDINGS_SHOWN);
         model.addAttribute("run", run);
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);

@@ -94,54 +94,6 @@ public class Findings {
     public record Acknowledgement(String by, Instant at, String reason) {}
 
     /**
-     * Selects findings; null: any.
-     *
-     * @param open whether they need a person
-     * @param project the project's code
-     * @param experiment {@code project/experiment}, or {@link #NO_EXPERIMENT}
-     */
-    public record Filter(
-            @Nullable Boolean open,
-            @Nullable Problem reason,
-            @Nullable String project,
-            @Nullable String experiment,
-            @Nullable Long run,
-            @Nullable Integer siteId) {
-
-        /** Selects the findings that concern a whole run. It is no experiment's code. */
-        public static final String NO_EXPERIMENT = "-";
-
-        /** Selects the findings that need a person, of all runs. */
-        public static final Filter OPEN = new Filter(true, null, null, null, null, null);
-
-        /** Selects the findings that need a person, of all runs to a site. */
-        public static Filter openAt(int siteId) {
-            return new Filter(true, null, null, null, null, siteId);
-        }
-
-        /** Returns the conditions on {@link #FROM}. Only those that are needed, so that indexes are used. */
-        private String where() {
-            String stands = "(f.superseded_by is null and a.finding_id is null)";
-            String its = NO_EXPERIMENT.equals(experiment)
-                    ? "f.experiment_id is null"
-                    : "p.code || '/' || e.code = :experiment";
-            return " where in_sight(:seen, p.code)"
-                    + and(open, Boolean.FALSE.equals(open) ? "not " + stands : stands)
-                    + and(reason, "f.reason = :reason")
-                    + and(project, "p.code = :project")
-                    + and(experiment, its)
-                    + and(
-                            run,
-                            "exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id)")
-                    + and(siteId, "r.site_id = :siteId");
-        }
-
-        private static String and(@Nullable Object wanted, String condition) {
-            return wanted == null ? "" : " and " + condition;
-        }
-    }
-
-    /**
      * Findings of one cause: the same reason in the same experiment.
      *
      * @param latest the one with the highest id
@@ -406,7 +358,7 @@ public class Findings {
     }
 
     /** Returns at most {@code limit} selected findings with an id below {@code before}, the newest first. */
-    public List<KeptFinding> page(Sight sight, Filter wanted, long before, int limit) {
+    public List<KeptFinding> page(Sight sight, FindingFilter wanted, long before, int limit) {
         String where = wanted.where() + " and f.finding_id < :before";
         return selecting(SELECT + where + " order by f.finding_id desc limit :limit", sight, wanted)
                 .params(Map.of("before", before, "limit", limit))
@@ -420,7 +372,7 @@ public class Findings {
      *
      * @param after the id of the latest finding of the group after which to begin; null: at the beginning
      */
-    public List<FindingGroup> groups(Sight sight, Filter wanted, @Nullable Long after, int limit) {
+    public List<FindingGroup> groups(Sight sight, FindingFilter wanted, @Nullable Long after, int limit) {
         return selecting("""
                         with found as (
                             select f.reason as cause, max(f.finding_id) as latest, count(*) as count, min(f.found_at) as since
@@ -452,14 +404,14 @@ public class Findings {
     }
 
     /** Counts the selected findings, up to {@link #COUNTED_MAX}. */
-    public long count(Sight sight, Filter wanted) {
+    public long count(Sight sight, FindingFilter wanted) {
         return selecting("select count(*) from (select" + FROM + wanted.where() + " limit :most) found", sight, wanted)
                 .param("most", COUNTED_MAX + 1)
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
 
-    private StatementSpec selecting(String sql, Sight sight, Filter wanted) {
+    private StatementSpec selecting(String sql, Sight sight, FindingFilter wanted) {
         return jdbc.sql(sql).params(Rows.params(wanted)).param("seen", sight.seen());
     }
 
@@ -494,7 +446,7 @@ public class Findings {
      *
      * @return the number of findings that were not acknowledged yet
      */
-    public int acknowledge(Sight sight, Filter wanted, long upTo, Acknowledgement acknowledgement) {
+    public int acknowledge(Sight sight, FindingFilter wanted, long upTo, Acknowledgement acknowledgement) {
         return selecting(
                         "insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)"
                                 + " select f.finding_id, :by, :at, :text" + FROM + wanted.where()

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Acknowledgement;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
@@ -24,7 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** A finding is open until a later run has checked the same item again or a person has acknowledged it. */
 class FindingsTest {
 
-    private static final Filter ANY = new Filter(null, null, null, null, null, null);
+    private static final FindingFilter ANY = new FindingFilter(null, null, null, null, null, null);
 
     /** Of the first experiment. */
     private static final Finding UNREADABLE = new Finding(1, Problem.UNREADABLE, FilePath.of("a"), "a message");
@@ -110,7 +109,7 @@ class FindingsTest {
         long damaged = found(night, second, Problem.DAMAGED);
         end();
 
-        List<FindingGroup> groups = findings.groups(Sight.EVERYTHING, Filter.OPEN, null, 10);
+        List<FindingGroup> groups = findings.groups(Sight.EVERYTHING, FindingFilter.OPEN, null, 10);
 
         assertThat(groups)
                 .extracting(group -> group.latest().id(), FindingGroup::count)
@@ -120,13 +119,15 @@ class FindingsTest {
                         tuple(other, 1L),
                         tuple(special + 400, 400L),
                         tuple(special, 1L));
-        assertThat(findings.groups(Sight.EVERYTHING, Filter.OPEN, other, 1)).containsExactly(groups.get(3));
-        assertThat(findings.groups(Sight.EVERYTHING, Filter.OPEN, special, 1)).isEmpty();
+        assertThat(findings.groups(Sight.EVERYTHING, FindingFilter.OPEN, other, 1))
+                .containsExactly(groups.get(3));
+        assertThat(findings.groups(Sight.EVERYTHING, FindingFilter.OPEN, special, 1))
+                .isEmpty();
         assertThat(findings.groups(Sight.EVERYTHING, of(Problem.UNREADABLE, "P1/E1"), null, 10))
                 .containsExactly(groups.get(3));
-        assertThat(findings.groups(Sight.EVERYTHING, of(null, Filter.NO_EXPERIMENT), null, 10))
+        assertThat(findings.groups(Sight.EVERYTHING, of(null, FindingFilter.NO_EXPERIMENT), null, 10))
                 .containsExactly(groups.get(1));
-        assertThat(findings.groups(Sight.of(List.of("P1")), Filter.OPEN, null, 10))
+        assertThat(findings.groups(Sight.of(List.of("P1")), FindingFilter.OPEN, null, 10))
                 .containsExactly(groups.get(3), groups.get(4));
     }
 
@@ -140,7 +141,7 @@ class FindingsTest {
         Acknowledgement before = new Acknowledgement("first", Instant.EPOCH, "known");
         findings.acknowledge(a, before);
         end();
-        Filter cause = of(Problem.UNREADABLE, "P1/E1");
+        FindingFilter cause = of(Problem.UNREADABLE, "P1/E1");
         Acknowledgement known = new Acknowledgement("admin", Instant.EPOCH, "a damaged disk");
 
         assertThat(findings.acknowledge(Sight.of(List.of("P2")), cause, late, known))
@@ -153,8 +154,8 @@ class FindingsTest {
         assertThat(kept(late).open()).isTrue();
     }
 
-    private static Filter of(@Nullable Problem reason, String experiment) {
-        return new Filter(true, reason, null, experiment, null, null);
+    private static FindingFilter of(@Nullable Problem reason, String experiment) {
+        return new FindingFilter(true, reason, null, experiment, null, null);
     }
 
     @Test
@@ -214,24 +215,25 @@ class FindingsTest {
         findings.acknowledge(b, new Acknowledgement("admin", Instant.EPOCH, "known"));
 
         assertThat(ids(Sight.EVERYTHING, ANY)).containsExactly(c, b, a);
-        assertThat(ids(Sight.EVERYTHING, new Filter(true, null, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new FindingFilter(true, null, null, null, null, null)))
                 .containsExactly(c, a);
-        assertThat(ids(Sight.EVERYTHING, new Filter(false, null, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new FindingFilter(false, null, null, null, null, null)))
                 .containsExactly(b);
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, Problem.CHANGED, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new FindingFilter(null, Problem.CHANGED, null, null, null, null)))
                 .containsExactly(b);
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, "P1", null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new FindingFilter(null, null, "P1", null, null, null)))
                 .containsExactly(a);
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, null, night + 1, null)))
+        assertThat(ids(Sight.EVERYTHING, new FindingFilter(null, null, null, null, night + 1, null)))
                 .isEmpty();
-        assertThat(ids(Sight.EVERYTHING, Filter.openAt(1))).containsExactly(c, a);
-        assertThat(ids(Sight.EVERYTHING, Filter.openAt(2))).isEmpty();
+        assertThat(ids(Sight.EVERYTHING, FindingFilter.openAt(1))).containsExactly(c, a);
+        assertThat(ids(Sight.EVERYTHING, FindingFilter.openAt(2))).isEmpty();
         assertThat(ids(Sight.of(List.of("P1")), ANY)).containsExactly(a);
         assertThat(findings.page(Sight.EVERYTHING, ANY, c, 1))
                 .extracting(KeptFinding::id)
                 .containsExactly(b);
-        assertThat(findings.count(Sight.EVERYTHING, Filter.openAt(1))).isEqualTo(2);
-        assertThat(findings.count(Sight.of(List.of("P1")), Filter.openAt(1))).isEqualTo(1);
+        assertThat(findings.count(Sight.EVERYTHING, FindingFilter.openAt(1))).isEqualTo(2);
+        assertThat(findings.count(Sight.of(List.of("P1")), FindingFilter.openAt(1)))
+                .isEqualTo(1);
         assertThat(findings.find(Sight.of(List.of("P1")), b)).isEmpty();
     }
 
@@ -245,8 +247,9 @@ class FindingsTest {
                         .mapToObj(n -> new Finding(first, Problem.MISSING, FilePath.of("a" + n), "a message"))
                         .toList());
 
-        assertThat(findings.count(Sight.EVERYTHING, Filter.openAt(1))).isEqualTo(1_001);
-        assertThat(findings.count(Sight.of(List.of("P1")), Filter.openAt(1))).isEqualTo(1_000);
+        assertThat(findings.count(Sight.EVERYTHING, FindingFilter.openAt(1))).isEqualTo(1_001);
+        assertThat(findings.count(Sight.of(List.of("P1")), FindingFilter.openAt(1)))
+                .isEqualTo(1_000);
         assertThat(findings.openReasons(Sight.EVERYTHING, 1))
                 .containsExactly(new Reason(Problem.MISSING, 1_000), new Reason(Problem.CHANGED, 1));
         assertThat(Findings.words(1_000)).isEqualTo("1,000");
@@ -273,7 +276,7 @@ class FindingsTest {
         assertThat(findings.count(two)).isEqualTo(1);
         assertThat(findings.any(two, first)).isTrue();
         assertThat(findings.any(without, first)).isFalse();
-        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, null, two, null)))
+        assertThat(ids(Sight.EVERYTHING, new FindingFilter(null, null, null, null, two, null)))
                 .containsExactly(kept.id());
         assertThat(findings.latest(first, 10)).containsExactly(kept);
     }
@@ -307,7 +310,7 @@ class FindingsTest {
         KeptFinding same = only(night(UNREADABLE));
         assertThat(same.id()).isEqualTo(id);
         assertThat(same.open()).isFalse();
-        assertThat(findings.count(Sight.EVERYTHING, Filter.openAt(1))).isZero();
+        assertThat(findings.count(Sight.EVERYTHING, FindingFilter.openAt(1))).isZero();
 
         KeptFinding other = only(night(saying(UNREADABLE, "input/output error")));
         assertThat(other.id()).isNotEqualTo(id);
@@ -460,7 +463,7 @@ class FindingsTest {
         return findings.find(Sight.EVERYTHING, id).orElseThrow();
     }
 
-    private List<Long> ids(Sight sight, Filter wanted) {
+    private List<Long> ids(Sight sight, FindingFilter wanted) {
         return findings.page(sight, wanted, Long.MAX_VALUE, 100).stream()
                 .map(KeptFinding::id)
                 .toList();

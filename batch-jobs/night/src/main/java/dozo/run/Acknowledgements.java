@@ -2,9 +2,9 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Acknowledgement;
-import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
@@ -65,7 +65,7 @@ public class Acknowledgements {
      * @throws Refusal for the field {@code reason} if it is invalid, for {@code finding} if none is open
      */
     @Transactional
-    public int addAll(Sight sight, Filter wanted, long upTo, String reason, String by) {
+    public int addAll(Sight sight, FindingFilter wanted, long upTo, String reason, String by) {
         String text = checked(reason);
         int count = findings.acknowledge(sight, wanted, upTo, new Acknowledgement(by, clock.instant(), text));
         if (count == 0) {
@@ -81,7 +81,7 @@ public class Acknowledgements {
         return count;
     }
 
-    private static String subject(Filter wanted) {
+    private static String subject(FindingFilter wanted) {
         return Stream.of(wanted.experiment(), wanted.project())
                 .filter(Objects::nonNull)
                 .findFirst()

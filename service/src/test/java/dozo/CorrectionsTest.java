@@ -119,6 +119,15 @@ class CorrectionsTest {
         assertThat(now.at("/note").asString()).isEmpty();
     }
 
+    @Test
+    void aProjectGetsAnotherTitle() {
+        assertThat(Ended.dozo(service, "project title P1", "Visual cortex").out())
+                .isEqualTo("P1 has the title Visual cortex\n");
+        service.get("/api/v1/projects/P1").has("/title", "Visual cortex");
+        assertThat(service.ledger().getLast().detail()).doesNotContain("Visual");
+        service.put("/api/v1/projects/P1/title", "{\"title\": \"two\\nlines\"}").refused(422, "title");
+    }
+
     private List<LedgerEntry> rows() {
         return service.ledger().stream()
                 .filter(row -> row.action().equals("experiment.corrected"))

@@ -82,6 +82,13 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
     record NewDrillDays(@Nullable Integer days) {}
 
     /**
+     * By what people know a project.
+     *
+     * @param title at most 200 characters in one line; empty: none
+     */
+    record NewTitle(@Demanded @Nullable String title) {}
+
+    /**
      * The share of the time that a project gets.
      *
      * @param priority 1 to 100; twice the number is twice the time
@@ -254,6 +261,17 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
     ShownProject setDrillDays(
             @PathVariable String project, @RequestBody NewDrillDays asked, IfMatch seen, Principal actor) {
         return set(project, seen, () -> projects.setDrillDays(project, asked.days(), actor.getName()));
+    }
+
+    /** Sets the title, by which people know the project. Its code stays. */
+    @Verb(
+            value = "project title CODE:project TITLE",
+            says = {"{code} has the title {title}"},
+            example = "dozo project title P001 'Visual cortex'")
+    @PutMapping("/{project}/title")
+    ShownProject setTitle(@PathVariable String project, @RequestBody NewTitle asked, IfMatch seen, Principal actor) {
+        String title = asked.title() == null ? "" : asked.title();
+        return set(project, seen, () -> projects.setTitle(project, title, actor.getName()));
     }
 
     /** Sets the share of the time that the project gets: one with 20 gets twice the time of one with 10. */

@@ -286,10 +286,17 @@ final class RestoreCommand implements Callable<Integer> {
         Map<String, @Nullable Object> wanted = new HashMap<>();
         wanted.put("folderBytes", RawArgument.path(target));
         Selection selection = selection();
-        wanted.put("pathsBytes", selection.paths().stream().map(FilePath::bytes).toList());
-        wanted.put(
-                "patternsBytes",
-                selection.patterns().stream().map(PathPattern::bytes).toList());
+        // NB: an empty list is refused, because it does not mean everything.
+        if (!selection.paths().isEmpty()) {
+            wanted.put(
+                    "pathsBytes",
+                    selection.paths().stream().map(FilePath::bytes).toList());
+        }
+        if (!selection.patterns().isEmpty()) {
+            wanted.put(
+                    "patternsBytes",
+                    selection.patterns().stream().map(PathPattern::bytes).toList());
+        }
         wanted.put("site", site);
         wanted.put("manifest", number());
         wanted.put("asOf", asOf());

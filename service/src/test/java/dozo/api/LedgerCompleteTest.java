@@ -223,6 +223,10 @@ class LedgerCompleteTest {
                         () -> put("/projects/P1/tripwire", "{\"percent\": 7, \"entries\": 70}"),
                         row("project.changed", "P1", "before=*; after=tripwire at 7 %, 70 entries")),
                 change(
+                        "PUT /api/v1/projects/{project}/title",
+                        () -> put("/projects/P1/title", "{\"title\": \"%s\"}".formatted(PATIENT)),
+                        row("project.changed", "P1", "before=*; after=*")),
+                change(
                         "PUT /api/v1/projects/{project}/priority",
                         () -> put("/projects/P1/priority", "{\"priority\": 20}"),
                         row("project.changed", "P1", "before=priority 10; after=priority 20")),

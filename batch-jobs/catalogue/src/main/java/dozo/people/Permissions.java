@@ -198,6 +198,7 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/site-names                           -           -        -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
+            PUT    /api/v1/projects/{project}/title                                -           all      -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/recovery-key                                            -           all      all     all   read
             GET    /api/v1/report                                                  own         all      all     all   read

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
@@ -161,6 +162,25 @@ public class Projects {
         create(code, title, actor);
         Project project = setSiteNames(code, siteNames, actor).orElseThrow();
         return roots.isEmpty() ? project : setRoots(code, roots, actor).orElseThrow();
+    }
+
+    /**
+     * Sets the title, by which people know a project; its code names a folder at the sites and stays.
+     *
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if it is too long or not one line
+     */
+    @Transactional
+    public Optional<Project> setTitle(String code, String title, String actor) {
+        return change(
+                code,
+                Project::title,
+                Code.checkedTitle(title.strip()),
+                // It may contain a person's name, and ledger rows are permanent.
+                each -> "title " + Digest.ofText(each),
+                jdbc.sql("update project set title = :title where code = :code returning *")
+                        .param("title", title.strip()),
+                actor);
     }
 
     /**

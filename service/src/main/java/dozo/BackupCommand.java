@@ -7,7 +7,6 @@ import dozo.backup.ServiceBackup;
 import dozo.backup.ServiceBackup.Made;
 import dozo.backup.ServiceRestore;
 import dozo.command.Exit;
-import dozo.file.Malformed;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
@@ -111,9 +110,6 @@ final class BackupCommand implements Callable<Integer> {
         } catch (StartFailure e) {
             err.println("dozo: " + e.message());
             return e.exitCode();
-        } catch (Malformed e) {
-            err.println("dozo: " + e.getMessage());
-            return Exit.UNAVAILABLE;
         } catch (FileAlreadyExistsException e) {
             err.println("dozo: %s exists already: another backup is being made, or one was made in the same second"
                     .formatted(e.getMessage()));

@@ -1,7 +1,7 @@
 package dozo.backup;
 
 import dozo.db.TableDump;
-import dozo.file.Malformed;
+import dozo.start.StartFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,22 +49,27 @@ public record Contents(
     /**
      * Reads the description of a backup.
      *
-     * @throws Malformed if it is not the description of a backup that this program understands
+     * @throws StartFailure if it is not the description of a backup that this program understands
      */
-    static Contents read(Path folder) throws IOException, Malformed {
+    static Contents read(Path folder) throws IOException {
         Path file = folder.resolve(FILE);
         if (!Files.isRegularFile(file)) {
-            throw new Malformed("%s is not a complete backup: it has no %s", folder, FILE);
+            throw refused("%s is not a complete backup: it has no %s".formatted(folder, FILE));
         }
         try {
             Contents contents = JSON.readValue(Files.readAllBytes(file), Contents.class);
             if (contents.form != FORM) {
-                throw new Malformed("%s is of a later version of Dozo, %s: install that one", folder, contents.version);
+                throw refused(
+                        "%s is of a later version of Dozo, %s: install that one".formatted(folder, contents.version));
             }
             return contents;
         } catch (JacksonException e) {
-            throw new Malformed("%s is damaged: %s", file, e.getOriginalMessage());
+            throw refused("%s is damaged: %s".formatted(file, e.getOriginalMessage()));
         }
+    }
+
+    private static StartFailure refused(String why) {
+        return new StartFailure(StartFailure.UNAVAILABLE, why);
     }
 
     byte[] json() {

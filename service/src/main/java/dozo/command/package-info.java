@@ -8,6 +8,7 @@
             "api",
             "api :: http",
             "audit",
+            "collect",
             "copy",
             "crypto",
             "drill",

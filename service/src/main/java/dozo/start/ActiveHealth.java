@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
  * Whether this service is the active one, for a load balancer: {@code /actuator/health/active} answers 200 only on that. A service
  * that stands by is healthy, so the status is one that counts only there.
  */
-@Component("role")
+@Component
 class ActiveHealth implements HealthIndicator {
 
     private final ActiveService active;

@@ -4,6 +4,7 @@
         allowedDependencies = {
             "certificate",
             "db",
+            "file",
             "ledger",
             "record",
             "registry",

@@ -224,7 +224,7 @@ class LedgerCompleteTest {
                         row("project.changed", "P1", "before=*; after=tripwire at 7 %, 70 entries")),
                 change(
                         "PUT /api/v1/projects/{project}/title",
-                        () -> put("/projects/P1/title", "{\"title\": \"%s\"}".formatted(PATIENT)),
+                        () -> put("/projects/P1/title", "{\"title\": \"of %s\"}".formatted(PATIENT)),
                         row("project.changed", "P1", "before=*; after=*")),
                 change(
                         "PUT /api/v1/projects/{project}/priority",

@@ -75,9 +75,9 @@ class PlanCommandTest {
         assertThat(json.at("/forecast/work/bytes").asLong()).isEqualTo(925_380_715_000_000L);
         JsonNode nights = json.at("/nights");
         // 11.2 days of the link, ten hours a night; the first night may have begun.
-        assertThat(nights.at("/25/bytes/middle").asLong()).isLessThan(925_380_715_000_000L);
-        assertThat(nights.at("/28/bytes/middle").asLong()).isEqualTo(925_380_715_000_000L);
-        assertThat(nights.at("/28/bytes/low").asLong()).isLessThan(925_380_715_000_000L);
+        assertThat(nights.at("/25/verified/middle").asLong()).isLessThan(925_380_715_000_000L);
+        assertThat(nights.at("/28/verified/middle").asLong()).isEqualTo(925_380_715_000_000L);
+        assertThat(nights.at("/28/verified/low").asLong()).isLessThan(925_380_715_000_000L);
         assertThat(plan("a,1\n", "--hours", "daily 06:00-20:00 closed").out()).containsPattern("\n +1 +20");
     }
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A start succeeds, or says in one line what is wrong and what is expected. */
-@StartsServices(12)
+@StartsServices(14)
 class StartTest {
 
     private static final String DATABASE_SECRET = "hush_database_1f0c";

@@ -363,7 +363,7 @@ class OperationPageTest {
         Answer made = send(lab, "/do/post/me/tokens", token.formatted("LAB_MANAGER"));
 
         assertThat(made.text())
-                .containsPattern("id=\"secret\"[^>]*>dozo_\\w{20,}")
+                .containsPattern("id=\"secret\"[^>]*>dozo_[\\w-]{20,}")
                 .contains("href=\"/administration/tokens\"");
         assertThat(made.header("Cache-Control")).contains("no-store");
         assertThat(look(lab, "/administration/tokens", 200)).contains("report").doesNotContain("dozo_");

@@ -53,6 +53,7 @@ class TranslationsTest {
             Path.of("src/main/java/dozo/security"),
             Path.of("src/main/java/dozo/api/AlertApi.java"),
             Path.of("src/main/java/dozo/api/DrillApi.java"),
+            Path.of("src/main/java/dozo/api/ExperimentApi.java"),
             Path.of("src/main/java/dozo/api/NewExperiment.java"),
             Path.of("src/main/java/dozo/api/HoldApi.java"),
             Path.of("src/main/java/dozo/api/ProjectApi.java"),

@@ -1,6 +1,7 @@
 package dozo;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
 import dozo.backup.Contents;
 import dozo.backup.ServiceBackup;
@@ -8,11 +9,11 @@ import dozo.backup.ServiceBackup.Made;
 import dozo.backup.ServiceRestore;
 import dozo.command.Exit;
 import dozo.start.Settings;
-import dozo.start.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -29,8 +30,8 @@ import picocli.CommandLine.Spec;
         name = "backup",
         mixinStandardHelpOptions = true,
         description = {
-            "Backs up Dozo itself into a new folder: the database, every key in the work folder, and the settings without secrets; and reads",
-            "it again. It takes the settings of the service: run it as the service's user, with the same environment, beside the running",
+            "Backs up Dozo itself into a new folder: the database, every key in the work folder, and the settings without secrets. Then it",
+            "reads all of it again. It takes the settings of the service: run it as the service's user, with the same environment, beside the running",
             "service or without it. Keep the folder as secret as the service's keys, which are in it, and on another machine.",
             "dozo restore-service FOLDER puts it back."
         })
@@ -46,7 +47,7 @@ final class BackupCommand implements Callable<Integer> {
     public Integer call() {
         return answered(requireNonNull(spec), folder, () -> {
             Made made = ServiceBackup.make(Application.settings(), folder.toAbsolutePath(), InstantSource.system());
-            return "%s: %,d rows of %d tables, %d files of the work folder, the ledger %s; read again"
+            return "%s: %,d rows of %d tables, %d files of the work folder, the ledger %s. Everything was read again and is as it was written"
                     .formatted(
                             made.folder(),
                             made.rows(),
@@ -61,16 +62,16 @@ final class BackupCommand implements Callable<Integer> {
             name = "restore-service",
             mixinStandardHelpOptions = true,
             description = {
-                "Puts a backup of Dozo itself back, on this machine or a new one: into an empty database and an empty work folder",
-                "(DOZO_DB_URL, DOZO_WORK), which may be of another kind or a later version of PostgreSQL than those before. Checks the backup",
-                "first and the ledger afterwards. Then start the service. The earlier one must not run any more: both would write to the sites."
+                "Puts a backup of Dozo itself back, on this machine or a new one, into an empty database and an empty work folder (DOZO_DB_URL,",
+                "DOZO_WORK). The database may be embedded or your own, whichever it was before. The command checks the backup before it changes",
+                "anything, and the ledger at the end. Then start the service. The earlier service must not run any more: both would write to the sites."
             })
     static final class Restore implements Callable<Integer> {
 
         @Spec
         private @Nullable CommandSpec spec;
 
-        @Parameters(paramLabel = "FOLDER", description = "The folder of the backup, dozo-DAYTTIMEZ.")
+        @Parameters(paramLabel = "FOLDER", description = "The backup's folder, such as dozo-20261129T040352Z.")
         private Path folder = Path.of("");
 
         @Override
@@ -107,9 +108,6 @@ final class BackupCommand implements Callable<Integer> {
             out.println(work.done());
             out.flush();
             return Exit.WELL;
-        } catch (StartFailure e) {
-            err.println("dozo: " + e.message());
-            return e.exitCode();
         } catch (FileAlreadyExistsException e) {
             err.println("dozo: %s exists already: another backup is being made, or one was made in the same second"
                     .formatted(e.getMessage()));
@@ -119,6 +117,13 @@ final class BackupCommand implements Callable<Integer> {
             return Exit.UNAVAILABLE;
         } catch (AccessDeniedException e) {
             err.println("dozo: no permission for %s".formatted(e.getMessage()));
+            return Exit.UNAVAILABLE;
+        } catch (FileSystemException e) {
+            // Some failures have only a type, such as DirectoryNotEmptyException.
+            err.println("dozo: %s cannot be used: %s"
+                    .formatted(
+                            e.getFile(),
+                            requireNonNullElse(e.getReason(), e.getClass().getSimpleName())));
             return Exit.UNAVAILABLE;
         } catch (IOException e) {
             err.println("dozo: " + e.getMessage());

@@ -128,6 +128,13 @@ class BackupCommandIT {
         assertRefused(dozo("new", empty, "restore-service", backup.toString()), "site-key is not what was written");
         Files.writeString(key, "a key");
 
+        Path contents = backup.resolve("backup.json");
+        String described = Files.readString(contents);
+        Files.writeString(contents, described.replace("\"site-key\"", "\"../site-key\""));
+        assertRefused(dozo("new", empty, "restore-service", backup.toString()), "it names files of other folders");
+        assertThat(folder.resolve("site-key")).doesNotExist();
+        Files.writeString(contents, described);
+
         rewrite(backup, "ledger", "ann", "eve");
         assertRefused(
                 dozo("new", empty, "restore-service", backup.toString()), "the ledger in the backup is not intact");
@@ -139,6 +146,11 @@ class BackupCommandIT {
         assertThat(folder.resolve("new/site-key")).doesNotExist();
 
         rewrite(backup, "ledger", "eve", "ann");
+        // What cannot be written before the end leaves an empty database, so that the same command continues.
+        Path obstacle = Files.createDirectories(folder.resolve("embedded/site-key.partial/full"));
+        assertThat(dozo("embedded", null, "restore-service", backup.toString()).exitCode())
+                .isEqualTo(Exit.UNAVAILABLE);
+        Files.delete(obstacle);
         Ended embedded = dozo("embedded", null, "restore-service", backup.toString());
         assertThat(embedded.output()).contains("restored the backup");
         assertThat(folder.resolve("embedded/site-key")).hasContent("a key");

@@ -97,6 +97,19 @@ class TableDumpTest {
         assertThatThrownBy(() -> load(to, contents)).hasMessageContaining("later");
     }
 
+    /** The description of a backup says nothing that the owner of the tables would run. */
+    @Test
+    void columnsThatTheTableDoesNotHaveAreRefused() throws SQLException, IOException {
+        Contents contents = dump(filled());
+        List<TableDump.Table> tables = contents.tables().stream()
+                .map(table -> new TableDump.Table(
+                        table.name(), List.of("code) from program 'false' --"), table.rows(), table.sha256()))
+                .toList();
+
+        assertThatThrownBy(() -> load(TestDatabase.fresh(), new Contents(tables, contents.sequences())))
+                .hasMessageContaining("are not those of the backup");
+    }
+
     private static DataSource filled() {
         DataSource database = TestDatabase.fresh();
         JdbcClient.create(database).sql("""

@@ -62,10 +62,18 @@ public record Contents(
                 throw refused(
                         "%s is of a later version of Dozo, %s: install that one".formatted(folder, contents.version));
             }
+            // They become files in the work folder, and nowhere else.
+            if (!contents.files.stream().allMatch(kept -> isPlain(kept.name))) {
+                throw refused("%s is damaged: it names files of other folders".formatted(file));
+            }
             return contents;
         } catch (JacksonException e) {
             throw refused("%s is damaged: %s".formatted(file, e.getOriginalMessage()));
         }
+    }
+
+    private static boolean isPlain(String name) {
+        return !name.isEmpty() && !name.equals(".") && !name.equals("..") && name.indexOf('/') < 0;
     }
 
     private static StartFailure refused(String why) {

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -50,6 +51,10 @@ public final class ServiceRestore {
             connection.setAutoCommit(false);
             TableDump.load(connection, folder.resolve(ServiceBackup.TABLES), contents.database());
             checkLedger(connection, contents);
+            // Before the commit: a database with rows is refused, so that nothing would bring the rest of the files.
+            for (KeptFile kept : contents.files()) {
+                put(work.resolve(kept.name()), content(folder, kept));
+            }
             connection.commit();
             connection.setAutoCommit(true);
             try (Statement statement = connection.createStatement()) {
@@ -59,14 +64,17 @@ public final class ServiceRestore {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE, "the backup cannot be put into the database: " + e.getMessage(), e);
         }
-        for (KeptFile kept : contents.files()) {
-            Path file = work.resolve(kept.name());
-            if (Files.notExists(file)) {
-                Files.write(
-                        Files.createFile(file, ServiceBackup.OWN_FILE), content(folder, kept), StandardOpenOption.SYNC);
-            }
-        }
         return contents;
+    }
+
+    /** Writes a file that is either whole or not there. */
+    private static void put(Path file, byte[] content) throws IOException {
+        if (Files.notExists(file)) {
+            Path part = file.resolveSibling(file.getFileName() + ".partial");
+            Files.deleteIfExists(part);
+            Files.write(Files.createFile(part, ServiceBackup.OWN_FILE), content, StandardOpenOption.SYNC);
+            Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+        }
     }
 
     private static byte[] content(Path folder, KeptFile kept) throws IOException {
@@ -98,7 +106,7 @@ public final class ServiceRestore {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
                     checked.breaches().isEmpty()
-                            ? "the ledger in the backup is not the one of its time: row %d differs"
+                            ? "the ledger in the backup was changed: row %d is not the row that was backed up"
                                     .formatted(head == null ? 0 : head.row())
                             : "the ledger in the backup is not intact: "
                                     + checked.breaches().getFirst().message());

@@ -30,6 +30,9 @@ public class Corrections {
     /**
      * What is corrected of an experiment. Null: it stays. Empty: it is unknown from now on, or there is none.
      *
+     * @param title at most 200 characters in one line
+     * @param modality as DICOM codes it, such as MR or MEG
+     * @param scanner the scanner's code
      * @param acquired a day as 2026-10-01
      * @param subject the pseudonymous code of the person who was examined
      * @param note one line of at most 500 characters

@@ -85,7 +85,7 @@ public record ExperimentApi(
         Corrections corrections) {
 
     private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
-            .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
+            .without("sourceBytes", "list", "listBytes", "listForm", "frozen", "retired")
             .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
 
     /** A line of a sheet, with its place in the order. */
@@ -157,7 +157,8 @@ public record ExperimentApi(
             List<Verdict> lines) {}
 
     /**
-     * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters.
+     * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters. Retired ones are only
+     * found by {@code q} or {@code state}.
      *
      * @param sort registered (default: by id), name, title, modality, scanner, acquired, state, files, size or safe; with
      *     {@code -} before it in descending order
@@ -167,13 +168,13 @@ public record ExperimentApi(
                     "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--site=S] [--sort=KEY]",
             arguments = {
                 "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE",
-                "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned or verified",
+                "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned, verified or retired",
                 "--sort=by registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
             },
             about = "Lists experiments, with search.",
             columns = {
                 "EXPERIMENT={project}/{code}",
-                "~STATE={state=frozen?}{state}|{state}[{frozen?} frozen]|[{frozen?}frozen]",
+                "~STATE={state=frozen?}{state}|{state=retired?}{state}|{state}[{frozen?} frozen]|{retired?}retired|[{frozen?}frozen]",
                 "SIZE={bytes size}|",
                 "ACQUIRED={acquired}|",
                 "MODALITY={modality}|",

@@ -28,7 +28,7 @@ record ScannerApi(Scanners scanners) {
     record NewScanner(
             @Nullable List<String> aeTitles, @Nullable Integer purgeDays) {}
 
-    /** Lists the scanners by code. */
+    /** Lists the scanners by code, without retired ones. */
     @GetMapping
     Page<Scanner> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {

@@ -90,6 +90,7 @@ record OverviewPage(
         addProjects(coverage.projects(sight, siteId, null), model);
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, null, OLDEST_SHOWN));
         model.addAttribute("headline", headline);
+        model.addAttribute("retired", coverage.retired(sight, siteId));
         model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);
         addSteps(sight, headline, model);

@@ -159,6 +159,8 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/sha256sums own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
+            POST   /api/v1/experiments/{project}/{code}/retirement                 -           all      -       all   write
+            DELETE /api/v1/experiments/{project}/{code}/retirement                 -           all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/restores                   own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/restores                   own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/restores/{id}              own         all      all     all   read
@@ -198,10 +200,13 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/site-names                           -           -        -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
+            POST   /api/v1/projects/{project}/retirement                           -           all      -       all   write
+            DELETE /api/v1/projects/{project}/retirement                           -           all      -       all   write
             PUT    /api/v1/projects/{project}/title                                -           all      -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/recovery-key                                            -           all      all     all   read
             GET    /api/v1/report                                                  own         all      all     all   read
+            GET    /api/v1/retirements                                             own         all      all     all   read
             POST   /api/v1/replications                                            -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write
@@ -219,6 +224,8 @@ public final class Permissions {
             GET    /api/v1/service                                                 self        self     self    self  read
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
+            POST   /api/v1/scanners/{scanner}/retirement                           -           all      -       all   write
+            DELETE /api/v1/scanners/{scanner}/retirement                           -           all      -       all   write
             POST   /api/v1/scrubs                                                  -           all      -       all   write
             GET    /api/v1/scrubs/plan                                             -           all      all     all   read
             GET    /api/v1/scrubs/promise                                          own         all      all     all   read
@@ -229,6 +236,8 @@ public final class Permissions {
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write
             DELETE /api/v1/sites/{name}                                            -           -        -       all   write
+            POST   /api/v1/sites/{name}/retirement                                 -           -        -       all   write
+            DELETE /api/v1/sites/{name}/retirement                                 -           -        -       all   write
             GET    /api/v1/sites/{name}/schedules                                  -           all      all     all   read
             PUT    /api/v1/sites/{name}/schedules                                  -           -        -       all   write
             GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read

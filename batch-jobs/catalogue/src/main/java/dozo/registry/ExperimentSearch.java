@@ -41,6 +41,7 @@ public class ExperimentSearch {
             coalesce(
                 x.risk,
                 case
+                    when e.retired_at is not null then 'RETIRED'
                     when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
                         then 'ARRIVING'
                     when t.entries = t.entries_safe then 'VERIFIED'
@@ -81,6 +82,7 @@ public class ExperimentSearch {
               and (:scanner::text is null or e.scanner = :scanner)
               and (:from::date is null or e.acquired_on >= :from)
               and (:until::date is null or e.acquired_on <= :until)
+              and (e.retired_at is null or :words::text is not null or cardinality(:states::text[]) > 0)
               and (:words::text is null
                    or lower(e.code || ' ' || e.title) like :words
                    or lower(e.subject) like :start
@@ -128,7 +130,9 @@ public class ExperimentSearch {
         /** Registered, and nothing of it was ever sealed. */
         PLANNED,
         /** Every entry of its current manifest has a receipt. */
-        VERIFIED;
+        VERIFIED,
+        /** It is over: no run looks at its source. As a filter, also those whose copies are at risk. */
+        RETIRED;
 
         /** Returns whether it is one of the states that {@link #AT_RISK} selects. */
         public boolean atRisk() {
@@ -151,7 +155,7 @@ public class ExperimentSearch {
     }
 
     /**
-     * Selects experiments; null: any.
+     * Selects experiments; null: any. Without a state and a text, only those that are not retired.
      *
      * @param text part of the code or title, in any case; or the beginning of the subject's code, of the project's code, or of
      * {@code project/code}
@@ -252,6 +256,7 @@ public class ExperimentSearch {
             case ARRIVING -> "e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')";
             case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
             case VERIFIED -> "t.entries = t.entries_safe is true";
+            case RETIRED -> "e.retired_at is not null";
             case LOST, DAMAGED, FROZEN, SOURCE_MISSING, LATE, BLOCKED, AT_RISK -> """
                     e.experiment_id in (select k.experiment_id from risks(:site, :now, :usual::interval) k
                                         where k.experiment_id > :after and k.risk::text = any(:states))""";
@@ -290,8 +295,11 @@ public class ExperimentSearch {
 
     /** Returns the state of an experiment at a site. */
     public State state(int experiment, int site) {
-        return page(Sight.EVERYTHING, Filter.ALL, site, experiment - 1, 1)
-                .getFirst()
+        return asked(BY_ID, Sight.EVERYTHING, Filter.ALL, site)
+                .params(Map.of("after", experiment - 1, "limit", 1))
+                .param("states", selected(State.RETIRED))
+                .query((row, n) -> found(row, n, null))
+                .single()
                 .state();
     }
 
@@ -326,7 +334,9 @@ public class ExperimentSearch {
     /** Returns the names of the states that a state selects as a filter. */
     private static String[] selected(State wanted) {
         return Arrays.stream(State.values())
-                .filter(state -> state == wanted || (wanted == State.AT_RISK && state.atRisk()))
+                .filter(state -> state == wanted
+                        || (wanted == State.AT_RISK && state.atRisk())
+                        || wanted == State.RETIRED)
                 .map(State::name)
                 .toArray(String[]::new);
     }

@@ -39,7 +39,8 @@ public class Projects {
             row.getInt("priority"),
             row.getBoolean("coded"),
             row.getObject("late_hours", Integer.class),
-            row.getTimestamp("created_at").toInstant());
+            row.getTimestamp("created_at").toInstant(),
+            Retirement.of(row));
 
     private static final String CODES = "codes";
     private static final String KEPT = "kept";
@@ -87,6 +88,7 @@ public class Projects {
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      * @param coded whether experiments that are registered from now on get codes instead of names at the sites
      * @param lateHours how long its data may wait for the second copy, in hours; null: as long as the setting says
+     * @param retired since when it is over; null: it is not
      */
     public record Project(
             int id,
@@ -99,7 +101,20 @@ public class Projects {
             int priority,
             boolean coded,
             @Nullable Integer lateHours,
-            Instant createdAt) {
+            Instant createdAt,
+            @Nullable Retirement retired) {
+
+        /**
+         * Returns this project, to which something is added.
+         *
+         * @throws Refusal if it is retired
+         */
+        public Project living(String field) {
+            if (retired != null) {
+                throw Projects.retired(field, code);
+            }
+            return this;
+        }
 
         /** Returns what new experiments have at the sites instead of the names of their sources: codes; or kept. */
         public String siteNames() {
@@ -398,15 +413,27 @@ public class Projects {
                 .optional();
     }
 
+    /** Returns a visible project that gets an experiment; refuses if there is none, or it is retired. */
+    Project owner(Sight sight, String code) {
+        return find(code)
+                .filter(_ -> sight.sees(code))
+                .orElseThrow(() -> Experiments.noProject(code))
+                .living("project");
+    }
+
+    static Refusal retired(String field, String code) {
+        return Refusal.conflict(field, "project %s is retired; bring it back first", code);
+    }
+
     public List<Project> page(String after, int limit) {
         return page(Sight.EVERYTHING, after, limit);
     }
 
-    /** Returns at most {@code limit} projects with codes after {@code after}, by code. */
+    /** Returns at most {@code limit} projects with codes after {@code after}, by code, without retired ones. */
     public List<Project> page(Sight sight, String after, int limit) {
         return jdbc.sql("""
                         select p.* from project p
-                        where p.code > :after and in_sight(:seen, p.code)
+                        where p.code > :after and in_sight(:seen, p.code) and p.retired_at is null
                         order by p.code limit :limit
                         """)
                 .param("seen", sight.seen())

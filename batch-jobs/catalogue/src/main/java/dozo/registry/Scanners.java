@@ -70,9 +70,9 @@ public class Scanners {
         this.ledger = ledger;
     }
 
-    /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code. */
+    /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code, without retired ones. */
     public List<Scanner> page(String after, int limit) {
-        return jdbc.sql(SELECT + "where s.code > :after order by s.code limit :limit")
+        return jdbc.sql(SELECT + "where s.code > :after and s.retired_at is null order by s.code limit :limit")
                 .params(Map.of("after", after, "limit", limit))
                 .query(SCANNER)
                 .list();

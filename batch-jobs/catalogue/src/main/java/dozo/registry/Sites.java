@@ -1,6 +1,7 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
+import dozo.registry.Retirements.Asked;
 import dozo.remote.SiteAddress;
 import dozo.remote.Way;
 import java.nio.file.Path;
@@ -179,7 +180,8 @@ public class Sites {
                     or exists (select from coverage where site_id = :site)
                     or exists (select from erasure_site where site_id = :site)
                 """, site)) {
-            retire(site, actor);
+            close(site, actor, null, null);
+            acknowledge(site, actor);
         } else {
             for (String table : List.of(
                     "alert",
@@ -228,11 +230,100 @@ public class Sites {
                         """).param("site", site.id()).query(Long.class).single();
     }
 
-    private void retire(Site site, String actor) {
-        Timestamp now = Timestamp.from(clock.instant());
-        jdbc.sql("update site set removed_at = :now, updated_at = :now where site_id = :site")
-                .params(Map.of("now", now, "site", site.id()))
+    /**
+     * Retires a site: as {@link #remove}, but it can be undone. Its findings need nobody while it is retired.
+     *
+     * @param asked {@code evenUnsafe}: also if no other site has a complete copy of something
+     * @return whether the site exists
+     * @throws Refusal if it has the only copies and that was not accepted, or copies of a held experiment; or if a run or a
+     *     restore uses it now
+     */
+    @Transactional
+    public boolean retire(String name, Asked asked) {
+        Reason why = Reason.of(asked.reason(), Retirements.REASON_LENGTH_MAX);
+        lock(name);
+        Optional<Site> found = find(name);
+        if (found.isEmpty()) {
+            return false;
+        }
+        refuseIfInUse(found.get());
+        holds.refuseIfHeldAt(found.get().id());
+        long only = onlyHere(found.get());
+        if (only > 0 && !asked.evenUnsafe()) {
+            throw Refusal.conflict(
+                    "evenUnsafe",
+                    "no other site has a complete copy of %d experiments that site %s has copies of; say so explicitly if that is intended",
+                    only,
+                    name);
+        }
+        String unsafe = only == 0 ? null : "no other site had a complete copy of %,d experiments".formatted(only);
+        close(found.get(), asked.actor(), why.text(), unsafe);
+        ledger.append(
+                asked.actor(),
+                "site.retired",
+                name,
+                Map.of("reason_sha256", why.sha256(), "unsafe", unsafe == null ? "" : unsafe));
+        return true;
+    }
+
+    /** Returns the number of experiments that have copies at a site, and are completely safe at no other. */
+    private long onlyHere(Site site) {
+        return jdbc.sql("""
+                        select count(*) from protection t
+                        where t.site_id = :site and t.files_stored > 0
+                          and not exists (select from protection o join site s using (site_id)
+                                          where o.experiment_id = t.experiment_id and o.site_id <> t.site_id
+                                            and s.removed_at is null and o.entries = o.entries_safe)
+                        """).param("site", site.id()).query(Long.class).single();
+    }
+
+    /**
+     * Brings a site back that was retired or removed. What was sealed since is not safe there yet.
+     *
+     * @return whether there is such a site
+     * @throws Refusal if it is not retired, or another site has its root
+     */
+    @Transactional
+    public boolean unretire(String name, String actor) {
+        lock(name);
+        if (find(name).isPresent()) {
+            throw Refusal.conflict("name", "%s is not retired", name);
+        }
+        Optional<Site> found = findEvenRemoved(name);
+        found.ifPresent(site -> {
+            if (all().stream().anyMatch(other -> isSameRoot(other.address(), site.address()))) {
+                throw Refusal.conflict("name", "another site has the root of site %s now", name);
+            }
+            jdbc.sql("""
+                            update site set removed_at = null, removed_by = null, removed_reason = null, removed_unsafe = null,
+                                            updated_at = :now
+                            where site_id = :site
+                            """)
+                    .params(Map.of("now", Timestamp.from(clock.instant()), "site", site.id()))
+                    .update();
+            ledger.append(actor, "site.unretired", name, Map.of());
+        });
+        return found.isPresent();
+    }
+
+    private static boolean isSameRoot(SiteAddress one, SiteAddress other) {
+        return one.host().equals(other.host()) && one.port() == other.port() && one.root().equals(other.root());
+    }
+
+    private void close(Site site, String actor, @Nullable String reason, @Nullable String unsafe) {
+        jdbc.sql("""
+                        update site set removed_at = :now, removed_by = :actor, removed_reason = :reason, removed_unsafe = :unsafe,
+                                        updated_at = :now
+                        where site_id = :site
+                        """)
+                .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor, "site", site.id()))
+                .param("reason", reason)
+                .param("unsafe", unsafe)
                 .update();
+    }
+
+    private void acknowledge(Site site, String actor) {
+        Timestamp now = Timestamp.from(clock.instant());
         jdbc.sql("""
                         insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
                         select f.finding_id, :actor, :now, :reason

@@ -294,8 +294,9 @@ public class Origins {
 
     private int project(String field, String code) {
         return projects.find(code)
-                .map(Project::id)
-                .orElseThrow(() -> new Refusal(field, "project \"%s\" does not exist; create it first", code));
+                .orElseThrow(() -> new Refusal(field, "project \"%s\" does not exist; create it first", code))
+                .living(field)
+                .id();
     }
 
     private static Terms terms(ResultSet row) throws SQLException {

@@ -1,0 +1,294 @@
+package dozo.registry;
+
+import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
+import dozo.ledger.Sight;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * What is over: experiments, projects and scanners that somebody retired, and sites ({@link Sites#retire}). Nothing is
+ * forgotten, and everything can be undone (ADR 0102).
+ */
+@Component
+public class Retirements {
+
+    /** The longest reason in characters; shorter than other reasons, because lists show it. */
+    static final int REASON_LENGTH_MAX = 200;
+
+    private static final int GAPS_TOLD = 3;
+    private static final int SHOWN_MAX = 1_000;
+
+    private static final String RETIRED = """
+            select * from (
+                select 'experiment' as kind, p.code || '/' || e.code as name, p.code as project, e.retired_at, e.retired_by,
+                       e.retired_reason as reason, e.retired_unsafe as unsafe
+                from experiment e join project p using (project_id) where e.retired_at is not null
+                union all
+                select 'project', code, code, retired_at, retired_by, retired_reason, retired_unsafe
+                from project where retired_at is not null
+                union all
+                select 'scanner', code, null, retired_at, retired_by, retired_reason, null
+                from scanner where retired_at is not null
+                union all
+                select 'site', name, null, removed_at, removed_by, removed_reason, removed_unsafe
+                from site where removed_at is not null) r
+            """;
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /** What can be over, with the condition of its row and what else is undone. */
+    public enum Kind {
+        EXPERIMENT(
+                "code = :code and project_id = (select project_id from project where code = :project)",
+                "retired_unsafe = null, retired_with_project = false,"),
+        PROJECT("code = :code", "retired_unsafe = null,"),
+        SCANNER("code = :code", ""),
+        SITE("", "");
+
+        private final String which;
+        private final String undone;
+
+        Kind(String which, String undone) {
+            this.which = which;
+            this.undone = undone;
+        }
+
+        /** Returns its word in REST and the ledger. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * Something that is over.
+     *
+     * @param kind experiment, project, scanner or site
+     * @param retiredBy missing: a site that an earlier version removed
+     * @param reason missing: a site that was removed, not retired
+     * @param unsafe what was not verified when it was retired nevertheless; missing: everything was
+     */
+    public record Retired(
+            String kind,
+            String name,
+            Instant retiredAt,
+            @Nullable String retiredBy,
+            @Nullable String reason,
+            @Nullable String unsafe) {
+
+        /** Returns its place in the list. */
+        public String place() {
+            return kind + " " + name;
+        }
+    }
+
+    /**
+     * What a person says who retires something.
+     *
+     * @param reason one line of 1 to 200 characters
+     * @param evenUnsafe also if something of it is not verified, and would never be sent
+     */
+    public record Asked(String reason, boolean evenUnsafe, String actor) {}
+
+    /** What an experiment lacks at a site; a null site: there is none; null numbers: it was never read. */
+    private record Gap(
+            String name,
+            @Nullable String site,
+            @Nullable Long lacks,
+            @Nullable Long entries) {
+
+        String told() {
+            String what = lacks == null ? "nothing of it has" : "%d of %d files, folders and links have no".formatted(lacks, entries);
+            return "%s: %s verified copy at %s".formatted(name, lacks == null ? what + " a" : what, site == null ? "any site" : site);
+        }
+    }
+
+    public Retirements(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** Returns at most {@code limit} visible things that are over, after a {@link Retired#place place}, by kind and name. */
+    public List<Retired> page(Sight sight, String after, int limit) {
+        return jdbc.sql(RETIRED + """
+                        where (kind || ' ' || name) collate "C" > :after and (kind = 'scanner' or in_sight(:seen, project))
+                        order by (kind || ' ' || name) collate "C" limit :limit
+                        """)
+                .param("after", after)
+                .param("seen", sight.seen())
+                .param("limit", limit)
+                .query(Rows.of(Retired.class))
+                .list();
+    }
+
+    /** Returns the visible things of a kind that are over, at most 1,000, by name. */
+    public List<Retired> of(Kind kind, Sight sight) {
+        return page(sight, kind.word() + " ", SHOWN_MAX).stream()
+                .filter(each -> each.kind.equals(kind.word()))
+                .toList();
+    }
+
+    /** Returns since when something is over; empty: it is not. */
+    public Optional<Retired> find(Kind kind, String name) {
+        return jdbc.sql(RETIRED + "where kind = :kind and name = :name")
+                .params(Map.of("kind", kind.word(), "name", name))
+                .query(Rows.of(Retired.class))
+                .optional();
+    }
+
+    /**
+     * Retires an experiment, a project with all its experiments that are not retired yet, or a scanner. No run looks at the
+     * source any more. Units that nobody sends yet are cancelled; what is being sent is finished and settled.
+     *
+     * @param name of an experiment, {@code PROJECT/EXPERIMENT}
+     * @return empty: it does not exist
+     * @throws Refusal if it is retired already, or something of it is not verified at a site and that was not accepted
+     */
+    @Transactional
+    public Optional<Retired> retire(Kind kind, String name, Asked asked) {
+        Reason why = Reason.of(asked.reason, REASON_LENGTH_MAX);
+        List<Gap> gaps = kind == Kind.SCANNER ? List.of() : gaps(name);
+        if (!gaps.isEmpty() && !asked.evenUnsafe) {
+            throw Refusal.conflict(
+                    "evenUnsafe",
+                    "not everything of %s is verified at every site, and the rest would never be sent (%s); say so explicitly if that is intended",
+                    name,
+                    told(gaps));
+        }
+        Map<String, List<Gap>> each = gaps.stream().collect(Collectors.groupingBy(Gap::name));
+        if (!mark(kind, name, false, why, gaps, asked.actor)) {
+            find(kind, name).ifPresent(before -> {
+                throw Refusal.conflict(kind.word(), "%s is retired already", name);
+            });
+            return Optional.empty();
+        }
+        if (kind == Kind.PROJECT) {
+            for (String its : experiments(name, "retired_at is null")) {
+                mark(Kind.EXPERIMENT, its, true, why, each.getOrDefault(its, List.of()), asked.actor);
+            }
+        }
+        return find(kind, name);
+    }
+
+    /** Marks what is not retired yet; returns whether there is such a thing. */
+    private boolean mark(Kind kind, String name, boolean withProject, Reason why, List<Gap> gaps, String actor) {
+        String also =
+                switch (kind) {
+                    case EXPERIMENT -> "retired_unsafe = :unsafe, retired_with_project = %s,".formatted(withProject);
+                    case PROJECT -> "retired_unsafe = :unsafe,";
+                    case SCANNER, SITE -> "";
+                };
+        String unsafe = gaps.isEmpty() ? null : told(gaps);
+        String marks = "set " + also + " retired_at = :now, retired_by = :actor, retired_reason = :reason";
+        boolean marked = of(kind, name, marks, "is null")
+                        .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor, "reason", why.text()))
+                        .param("unsafe", unsafe)
+                        .update()
+                > 0;
+        if (marked) {
+            cancelUnits(kind, name);
+            // Without the reason: it may contain names, and ledger rows are permanent.
+            ledger.append(
+                    actor,
+                    kind.word() + ".retired",
+                    name,
+                    Map.of("reason_sha256", why.sha256(), "unsafe", unsafe == null ? "" : unsafe));
+        }
+        return marked;
+    }
+
+    /** NB: a replication does not look at the source. What is claimed is being sent. */
+    private void cancelUnits(Kind kind, String name) {
+        if (kind == Kind.EXPERIMENT) {
+            jdbc.sql("""
+                            update transfer_unit u set state = 'CANCELLED', reason = 'the experiment was retired'
+                            from run r, experiment e join project p using (project_id)
+                            where p.code || '/' || e.code = :name and u.experiment_id = e.experiment_id and r.run_id = u.run_id
+                              and r.from_site_id is null and u.state = 'PLANNED' and u.worker_id is null
+                            """).param("name", name).update();
+        }
+    }
+
+    /**
+     * Brings something back; a project with the experiments that were retired with it. The next run looks at them.
+     *
+     * @return whether it exists
+     * @throws Refusal if it is not retired, or an experiment's project is
+     */
+    @Transactional
+    public boolean unretire(Kind kind, String name, String actor) {
+        String project = name.replaceFirst("/.*", "");
+        if (kind == Kind.EXPERIMENT && find(Kind.PROJECT, project).isPresent()) {
+            throw Projects.retired("project", project);
+        }
+        if (unmark(kind, name, actor)) {
+            if (kind == Kind.PROJECT) {
+                experiments(name, "retired_with_project").forEach(each -> unmark(Kind.EXPERIMENT, each, actor));
+            }
+            return true;
+        }
+        if (of(kind, name, "set retired_at = null", "is null").update() > 0) {
+            throw Refusal.conflict(kind.word(), "%s is not retired", name);
+        }
+        return false;
+    }
+
+    private boolean unmark(Kind kind, String name, String actor) {
+        String undone = "set " + kind.undone + " retired_at = null, retired_by = null, retired_reason = null";
+        boolean was = of(kind, name, undone, "is not null").update() > 0;
+        if (was) {
+            ledger.append(actor, kind.word() + ".unretired", name, Map.of());
+        }
+        return was;
+    }
+
+    /** Returns a change of the row of something that is retired, or is not. */
+    private StatementSpec of(Kind kind, String name, String change, String retired) {
+        int slash = name.indexOf('/');
+        return jdbc.sql("update %s %s where %s and retired_at %s".formatted(kind.word(), change, kind.which, retired))
+                .param("project", slash < 0 ? "" : name.substring(0, slash))
+                .param("code", kind == Kind.EXPERIMENT ? name.substring(slash + 1) : name);
+    }
+
+    private List<String> experiments(String project, String condition) {
+        return jdbc.sql("""
+                        select :project || '/' || code from experiment
+                        where project_id = (select project_id from project where code = :project) and %s order by experiment_id
+                        """.formatted(condition))
+                .param("project", project)
+                .query((row, n) -> row.getString(1))
+                .list();
+    }
+
+    /** Returns what an experiment, or a project's living experiments, lack at the living sites. */
+    private List<Gap> gaps(String name) {
+        return jdbc.sql("""
+                        select p.code || '/' || e.code as name, s.name as site, t.entries - t.entries_safe as lacks, t.entries
+                        from living_experiment e
+                        join project p using (project_id)
+                        left join site s on s.removed_at is null
+                        left join protection t on t.experiment_id = e.experiment_id and t.site_id = s.site_id
+                        where t.entries = t.entries_safe is not true and :name in (p.code, p.code || '/' || e.code)
+                        order by e.experiment_id, s.name
+                        """).param("name", name).query(Rows.of(Gap.class)).list();
+    }
+
+    private static String told(List<Gap> gaps) {
+        String first = gaps.stream().limit(GAPS_TOLD).map(Gap::told).collect(Collectors.joining("; "));
+        return gaps.size() <= GAPS_TOLD ? first : "%s; and %d more".formatted(first, gaps.size() - GAPS_TOLD);
+    }
+}

@@ -322,6 +322,36 @@ class LedgerCompleteTest {
                                 "{\"reason\": \"for %s\"}".formatted(PATIENT)),
                         row("hold.ended", "P1", "hold=*; reason_sha256=*")),
                 change(
+                        "POST /api/v1/experiments/{project}/{code}/retirement",
+                        () -> post("/experiments/P1/E2/retirement", "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
+                        row("experiment.retired", "P1/E2", "reason_sha256=*; unsafe=*")),
+                change(
+                        "DELETE /api/v1/experiments/{project}/{code}/retirement",
+                        () -> ask("DELETE", "/experiments/P1/E2/retirement", null),
+                        row("experiment.unretired", "P1/E2")),
+                change(
+                        "POST /api/v1/projects/{project}/retirement",
+                        () -> post("/projects/P1/retirement", "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
+                        row("project.retired", "P1", "reason_sha256=*; unsafe=*"),
+                        row("experiment.retired", "P1/E1", "reason_sha256=*; unsafe=*"),
+                        row("experiment.retired", "P1/E2", "reason_sha256=*; unsafe=*"),
+                        row("experiment.retired", "P1/E3", "reason_sha256=*; unsafe=*")),
+                change(
+                        "DELETE /api/v1/projects/{project}/retirement",
+                        () -> ask("DELETE", "/projects/P1/retirement", null),
+                        row("project.unretired", "P1"),
+                        row("experiment.unretired", "P1/E1"),
+                        row("experiment.unretired", "P1/E2"),
+                        row("experiment.unretired", "P1/E3")),
+                change(
+                        "POST /api/v1/scanners/{scanner}/retirement",
+                        () -> post("/scanners/T7/retirement", "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("scanner.retired", "T7", "reason_sha256=*; unsafe=")),
+                change(
+                        "DELETE /api/v1/scanners/{scanner}/retirement",
+                        () -> ask("DELETE", "/scanners/T7/retirement", null),
+                        row("scanner.unretired", "T7")),
+                change(
                         "PUT /api/v1/alerts/recipients/{name}",
                         () -> put("/alerts/recipients/it", "{\"mail\": \"%s@example.org\"}".formatted(PATIENT)),
                         row("recipient.changed", "it", "before=; after=*")),
@@ -342,6 +372,14 @@ class LedgerCompleteTest {
                         () -> put("/sites/unused", RunningService.json(site.address())),
                         () -> ask("DELETE", "/sites/unused", null),
                         row("site.removed", "unused", "before=*; after=")),
+                change(
+                        "POST /api/v1/sites/{name}/retirement",
+                        () -> post("/sites/dr/retirement", "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("site.retired", "dr", "reason_sha256=*; unsafe=")),
+                change(
+                        "DELETE /api/v1/sites/{name}/retirement",
+                        () -> ask("DELETE", "/sites/dr/retirement", null),
+                        row("site.unretired", "dr")),
                 change(
                         "PUT /api/v1/sites/{name}/schedules",
                         () -> put("/sites/dr/schedules", "{\"schedules\": [\"0 0 20 * * *\"]}"),

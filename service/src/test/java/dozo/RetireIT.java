@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.command.Exit;
+import dozo.ledger.PastCoverage;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
@@ -11,7 +12,7 @@ import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Retirements;
 import dozo.registry.Retirements.Retired;
-import dozo.run.Run;
+import dozo.run.Runs.Run;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
@@ -106,6 +107,12 @@ class RetireIT {
         service.get("/api/v1/coverage?asOf=" + before).has("/totals/experimentsSafe", 3);
         service.get("/api/v1/coverage?asOf=" + after).has("/totals/experimentsSafe", 2);
         service.get("/api/v1/coverage/groups?by=experiment").has("/items/0/name", "P1/E2");
+        assertThat(service.bean(PastCoverage.class)
+                        .history(Sight.of(Set.of("P1")), service.dr().id(), List.of(Instant.parse(before), Instant.parse(after)))
+                        .getFirst()
+                        .totals())
+                .extracting(each -> List.of(each.experiments(), each.experimentsSafe(), each.filesSafe(), each.experimentsUnseen()))
+                .containsExactly(List.of(2L, 2L, 2L, 0L), List.of(1L, 1L, 1L, 0L));
     }
 
     @Test
@@ -114,7 +121,7 @@ class RetireIT {
         assertThat(service.post("/api/v1/experiments/P1/E1/certificate", "{}").status()).isLessThan(300);
         Files.writeString(folder.resolve("dr/P1/E1/data/file"), "evil!\n");
 
-        Run scrub = service.awaitEnd(service.post("/api/v1/scrubs", "{\"site\": \"dr\"}").number("/id"));
+        Run scrub = service.awaitEnd(service.post("/api/v1/scrubs", "{\"site\": \"dr\", \"all\": true}").number("/id"));
 
         assertThat(service.get("/api/v1/runs/%d/findings".formatted(scrub.id())).text()).contains("DAMAGED", "P1/E1");
         coverage().has("/headline", "damaged");

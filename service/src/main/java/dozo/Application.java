@@ -54,7 +54,6 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
@@ -199,12 +198,6 @@ public class Application {
         return new Given(environment, SETTINGS);
     }
 
-    /** The settings in force, for a service that keeps them in its own backup. */
-    @Bean
-    Given given(ConfigurableEnvironment environment) {
-        return new Given(environment, SETTINGS);
-    }
-
     /** Starts what an application has, with the settings of the service. */
     static ConfigurableApplicationContext start(SpringApplication application, Map<String, ?> properties) {
         application.setBannerMode(Banner.Mode.OFF);
@@ -212,7 +205,7 @@ public class Application {
         ApplicationListener<ApplicationEnvironmentPreparedEvent> first =
                 event -> event.getEnvironment().getPropertySources().addFirst(given(properties));
         ApplicationListener<ApplicationContextInitializedEvent> early =
-                event -> check(event.getApplicationContext().getEnvironment());
+                event -> check(event.getApplicationContext());
         application.addListeners(first, early);
         return application.run();
     }
@@ -221,9 +214,12 @@ public class Application {
         return new MapPropertySource("given by the program", new HashMap<>(properties));
     }
 
-    /** Refuses wrong settings, and sets Spring's properties from Dozo's. */
-    private static void check(ConfigurableEnvironment environment) {
-        new Given(environment, SETTINGS).check();
+    /** Refuses wrong settings, sets Spring's properties from Dozo's, and has beans ask for the settings in force. */
+    private static void check(ConfigurableApplicationContext program) {
+        ConfigurableEnvironment environment = program.getEnvironment();
+        Given given = new Given(environment, SETTINGS);
+        given.check();
+        program.getBeanFactory().registerSingleton("given", given);
         HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);
         Map<String, Object> server =
                 new HashMap<>(Map.of("server.address", http.address(), "server.port", http.port()));

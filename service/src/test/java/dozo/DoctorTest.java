@@ -14,11 +14,13 @@ import com.unboundid.util.ssl.SSLUtil;
 import com.unboundid.util.ssl.TrustAllTrustManager;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.broker.RabbitBroker;
+import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
 import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
 import dozo.doctor.Result;
 import dozo.doctor.Result.State;
+import dozo.file.Build;
 import dozo.file.Digest;
 import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
@@ -705,7 +707,7 @@ class DoctorTest {
                         values ('one', '', '1', now(), false), ('two', '', '1', now(), false)
                         """).update();
         assertThat(examine(at(database)))
-                .anyMatch(each -> each.state() == State.OK && each.message().equals("standing by: two"));
+                .anyMatch(each -> each.state() == State.OK && each.message().equals("standing by: two (1)"));
 
         jdbc.sql("update service_seen set seen_at = '2026-01-02 03:04:05Z' where name = 'two'")
                 .update();
@@ -714,6 +716,39 @@ class DoctorTest {
                 .anyMatch(each -> each.state() == State.WARNING
                         && each.message().equals("no service stands by: two was last there at 2026-01-02T03:04:05Z")
                         && each.cure().contains("Start one of them"));
+    }
+
+    @Test
+    void whoCouldNotTakeOverIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("update service_lease set name = 'one', lease_until = now() + interval '1 hour'")
+                .update();
+        jdbc.sql("""
+                        insert into service_seen (name, process, url, version, seen_at, stopped, equipment)
+                        values ('one', 0, '', '1', now(), false, '{"version": "1", "keys": {"site-key": {"file": "/w1/site-key",
+                                    "print": "ab"}}, "settings": {"DOZO_DRILL_DAYS": "1"}}'),
+                               ('two', 0, '', '2', now(), false, '{"version": "2", "keys": {"site-key": {"file": "/w2/site-key",
+                                    "print": "cd"}}, "settings": {"DOZO_DRILL_DAYS": "2"}}'),
+                               ('w1', 77, '', '1', now(), false, '{"version": "1", "keys": {"site-key": {"file": "/w3/site-key",
+                                    "print": ""}}, "settings": {}}')
+                        """).update();
+
+        List<Result> results = about(examine(at(database)), "service");
+
+        assertThat(results)
+                .extracting(each -> each.state() + " " + each.message())
+                .contains(
+                        "BROKEN the service that stands by, two: the key site-key in /w2/site-key differs",
+                        "WARNING the service that stands by, two: DOZO_DRILL_DAYS differs",
+                        "WARNING the service that stands by, two: the active service has version 1",
+                        "BROKEN the worker w1: the key site-key is missing or not usable in /w3/site-key")
+                .anyMatch(said -> said.startsWith("OK one is active since ") && said.endsWith(", version 1; this one, "
+                        + ActiveService.machine() + ", stands by"));
+        assertThat(results)
+                .extracting(Result::cure)
+                .contains("Copy /w1/site-key of the active service to /w2/site-key on that machine, for its user only.");
+        assertThat(of(examine(at(database)), "version").message()).isEqualTo(Build.VERSION);
     }
 
     @Test

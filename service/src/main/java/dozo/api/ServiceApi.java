@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
+import dozo.file.Build;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import java.util.List;
@@ -13,19 +14,24 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 record ServiceApi(ActiveService active, Services services) {
 
-    /** Shows which service answers, which one is active, and which ones stand by. */
+    /**
+     * Shows which service answers, which one is active, which ones stand by, and the workers. Those that lack a key of the active
+     * service, or differ in a setting or the version, have a list of the differences.
+     */
     @GetMapping("/api/v1/service")
     ShownService show() {
         Optional<Holder> holder = Optional.ofNullable(active.holder());
         List<SeenService> seen = services.all();
         return new ShownService(
                 active.name(),
+                Build.VERSION,
                 active.isHere(),
                 holder.map(Holder::name).orElse(null),
                 holder.map(Holder::url).filter(url -> !url.isEmpty()).orElse(null),
                 holder.map(Holder::since).orElse(null),
                 holder.map(Holder::term).orElse(null),
                 seen,
+                services.workers(),
                 !Services.missing(seen).isEmpty());
     }
 }

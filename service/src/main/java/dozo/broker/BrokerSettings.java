@@ -2,6 +2,7 @@ package dozo.broker;
 
 import dozo.run.Notices;
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
@@ -18,7 +19,8 @@ public record BrokerSettings(
                         "the RabbitMQ server that tells workers at once that there is work, without user and password. The"
                                 + " service and all workers need the same one; without one workers look every 15 s",
                 allowed = "amqp://host:port/virtual-host or amqps://…",
-                empty = "none")
+                empty = "none",
+                agree = Agree.SERVICES_AND_WORKERS)
         @DefaultValue("")
         String url,
 

@@ -1,6 +1,7 @@
 package dozo.start;
 
 import dozo.certificate.SigningKey;
+import dozo.db.ActiveService;
 import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
 import dozo.registry.SiteKey;
@@ -34,14 +35,20 @@ class Folders {
         return new RecoveryKey(settings.workFolder().resolve("recovery-key"));
     }
 
-    /** Creates the keys that a service publishes, so that reading them creates nothing. */
+    /**
+     * Creates the keys that a service publishes, so that reading them creates nothing. A service that stands by must have those of
+     * the active one.
+     */
     @Bean
     @ConditionalOnWebApplication
-    SmartInitializingSingleton publishedKeys(SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery) {
+    SmartInitializingSingleton publishedKeys(
+            SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery, ActiveService active) {
         return () -> {
-            forSites.created();
-            forCertificates.create();
-            forRecovery.create();
+            if (active.isHere()) {
+                forSites.created();
+                forCertificates.create();
+                forRecovery.create();
+            }
         };
     }
 }

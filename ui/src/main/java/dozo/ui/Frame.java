@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import dozo.db.ActiveService;
+import dozo.file.Build;
 import dozo.file.Message;
 import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
@@ -84,6 +85,7 @@ record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneI
         around.put("format", new Format(zone, RequestContextUtils.getLocale(request)));
         around.put("now", clock.instant());
         around.put("here", Here.of(request));
+        around.put("program", Build.VERSION);
         around.put("standsBy", !active.isHere());
         around.put("activeService", active.holder());
         around.put("theme", Choice.THEME.of(request).orElse("auto"));

@@ -99,6 +99,7 @@ record OverviewPage(
         model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
         model.addAttribute("notStandingBy", sight.ofEverything() ? Services.missing(services.all()) : List.of());
+        model.addAttribute("unlike", sight.ofEverything() ? services.unlike() : List.of());
         model.addAttribute("proposals", arrivals.count(sight, PROPOSED));
         Gaps.Filter open = new Gaps.Filter(null, null, clock.instant(), null, null, false);
         model.addAttribute(

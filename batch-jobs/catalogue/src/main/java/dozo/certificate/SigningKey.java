@@ -43,6 +43,11 @@ public final class SigningKey {
         this.file = file.toAbsolutePath().normalize();
     }
 
+    /** Returns where the private key is. */
+    public Path file() {
+        return file;
+    }
+
     /** Creates the key unless something has its name. */
     public synchronized void create() {
         try {
@@ -76,6 +81,15 @@ public final class SigningKey {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the signing key in " + file, e);
         }
+    }
+
+    /**
+     * Returns the public key in PEM, and creates nothing.
+     *
+     * @throws Refusal if the file is missing, or is not a key pair
+     */
+    public String publicText() {
+        return pem(published().getPublic());
     }
 
     static byte[] sign(KeyPair key, byte[] message) {

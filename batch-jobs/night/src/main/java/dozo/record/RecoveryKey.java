@@ -70,7 +70,7 @@ public final class RecoveryKey {
      *
      * @throws Refusal if the file is missing, or is not a key
      */
-    String published() {
+    public String published() {
         SiteKey.checkThere(file);
         try {
             return read();

@@ -142,7 +142,8 @@ final class RabbitNotices implements Notices, AutoCloseable {
                     MessageBuilder.withBody(Long.toString(run).getBytes(StandardCharsets.US_ASCII))
                             .setAppId(self)
                             .build());
-        } catch (AmqpException e) {
+        } catch (RuntimeException e) {
+            // NB: also a defect must not end the thread, because nothing would be sent any more.
             if (!away) {
                 away = true;
                 LOG.warn("the broker does not answer, so workers look from time to time: {}", e.getMessage());

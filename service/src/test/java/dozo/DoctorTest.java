@@ -639,6 +639,26 @@ class DoctorTest {
     }
 
     @Test
+    void whatDependsOnUsersWhoHaveLeftIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("insert into dozo_user (name, origin, password_hash, created_at) values ('jane', 'LOCAL', 'x', now())")
+                .update();
+        jdbc.sql(
+                        "insert into recipient (name, channel, address, language, active) values ('it', 'mail', 'jane@example.org', 'en', true)")
+                .update();
+        assertThat(about(examine(at(database)), "users")).isEmpty();
+
+        jdbc.sql("update dozo_user set disabled = true").update();
+
+        assertWarning(
+                examine(at(database)),
+                "users",
+                "jane is disabled or not in the directory, and still has: recipient it",
+                "dozo user leave jane --to OTHER");
+    }
+
+    @Test
     void servicesAndWorkersNeedConnectionsTogether() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);

@@ -654,7 +654,7 @@ class DoctorTest {
         assertWarning(
                 examine(at(database)),
                 "users",
-                "jane is disabled or not in the directory, and still has: recipient it",
+                "jane cannot log in any more, and still has the recipient it",
                 "dozo user leave jane --to OTHER");
     }
 

@@ -71,21 +71,15 @@ public class Departures {
     private final Ledger ledger;
     private final InstantSource clock;
 
-    /** What depends on a user. */
+    /** What depends on a user. The first three are handed over or end when the user leaves; the others stay. */
     public enum Kind {
-        /** A recipient of alerts with the user's mail address. Somebody else gets its mail. */
         RECIPIENT,
-        /** A token of the user. It is revoked: only a new one of another user can replace it. */
         TOKEN,
-        /** A project without another lab manager who can log in. Somebody else becomes a member. */
+        /** Has no other lab manager who can log in. */
         PROJECT,
-        /** A standing hold that the user placed. It stays. */
         HOLD,
-        /** An open erasure that the user requested or approved. It stays. */
         ERASURE,
-        /** An open restore that the user requested. It continues. */
         RESTORE,
-        /** An open run that the user started or paused. It stays as it is. */
         RUN
     }
 

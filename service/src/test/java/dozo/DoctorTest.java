@@ -645,7 +645,7 @@ class DoctorTest {
         jdbc.sql("insert into dozo_user (name, origin, password_hash, created_at) values ('jane', 'LOCAL', 'x', now())")
                 .update();
         jdbc.sql(
-                        "insert into recipient (name, channel, address, language, active) values ('it', 'mail', 'jane@example.org', 'en', true)")
+                        "insert into recipient (name, channel, address, language, active, morning_report) values ('it', 'mail', 'jane@example.org', 'en', true, true)")
                 .update();
         assertThat(about(examine(at(database)), "users")).isEmpty();
 

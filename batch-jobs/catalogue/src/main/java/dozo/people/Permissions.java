@@ -243,7 +243,7 @@ public final class Permissions {
             GET    /api/v1/users/{name}                                            -           -        all     all   read
             PATCH  /api/v1/users/{name}                                            -           -        -       all   -
             GET    /api/v1/users/{name}/duties                                     -           -        all     all   read
-            POST   /api/v1/users/{name}/departure                                  -           -        -       all   -
+            POST   /api/v1/users/{name}/departure                                  -           -        -       all   write
             GET    /api/v1/users/{name}/tokens                                     -           -        all     all   read
             DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
             """;

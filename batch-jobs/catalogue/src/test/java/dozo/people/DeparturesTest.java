@@ -188,7 +188,7 @@ class DeparturesTest {
     }
 
     private void recipient(String name, String address) {
-        jdbc.sql("insert into recipient (name, channel, address, language, active) values (:name, 'mail', :address, 'en', true)")
+        jdbc.sql("insert into recipient (name, channel, address, language, active, morning_report) values (:name, 'mail', :address, 'en', true, true)")
                 .param("name", name)
                 .param("address", address)
                 .update();

@@ -58,7 +58,7 @@ public class Scanners {
             if (aeTitles.size() > AE_TITLES_MAX) {
                 throw new Refusal("aeTitles", "expected at most %d", AE_TITLES_MAX);
             }
-            aeTitles.forEach(title -> checkedAeTitle("aeTitles", title));
+            aeTitles.forEach(each -> checkedAeTitle("aeTitles", each));
             if (purgeDays != null && (purgeDays < 1 || purgeDays > PURGE_DAYS_MAX)) {
                 throw new Refusal("purgeDays", "%d: expected 1 to %,d days", purgeDays, PURGE_DAYS_MAX);
             }

@@ -128,6 +128,24 @@ class CorrectionsTest {
         service.put("/api/v1/projects/P1/title", "{\"title\": \"two\\nlines\"}").refused(422, "title");
     }
 
+    @Test
+    void aSiteGetsATitleBesideItsName() {
+        service.saveUnreachable("dr");
+        assertThat(Ended.dozo(service, "site title dr", "Osaka, building 3").out())
+                .isEqualTo("dr has the title Osaka, building 3\n");
+        service.get("/api/v1/sites/dr").has("/name", "dr").has("/title", "Osaka, building 3");
+        assertThat(service.ledger().getLast().detail()).contains("Osaka, building 3");
+        assertThat(service.page(service.browser(), "/sites")).contains("dr (Osaka, building 3)</h2>", "/do/put/sites/dr/title");
+        assertThat(Ended.dozo(service, "site show dr").out()).startsWith("site dr (Osaka, building 3) at ");
+        service.saveUnreachable("dr");
+        service.get("/api/v1/sites/dr").has("/title", "Osaka, building 3");
+        service.put("/api/v1/sites/dr/title", "{\"title\": \"two\\nlines\"}").refused(422, "title");
+        service.put("/api/v1/sites/none/title", "{\"title\": \"x\"}").isProblem(404);
+
+        assertThat(Ended.dozo(service, "site title dr", "").out()).isEqualTo("dr has no title\n");
+        assertThat(service.page(service.browser(), "/sites")).contains(">dr</h2>");
+    }
+
     private List<LedgerEntry> rows() {
         return service.ledger().stream()
                 .filter(row -> row.action().equals("experiment.corrected"))

@@ -641,6 +641,26 @@ class DoctorTest {
     }
 
     @Test
+    void whatDependsOnUsersWhoHaveLeftIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("insert into dozo_user (name, origin, password_hash, created_at) values ('jane', 'LOCAL', 'x', now())")
+                .update();
+        jdbc.sql(
+                        "insert into recipient (name, channel, address, language, active, morning_report) values ('it', 'mail', 'jane@example.org', 'en', true, true)")
+                .update();
+        assertThat(about(examine(at(database)), "users")).isEmpty();
+
+        jdbc.sql("update dozo_user set disabled = true").update();
+
+        assertWarning(
+                examine(at(database)),
+                "users",
+                "jane cannot log in any more, and still has the recipient it",
+                "dozo user leave jane --to OTHER");
+    }
+
+    @Test
     void servicesAndWorkersNeedConnectionsTogether() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);

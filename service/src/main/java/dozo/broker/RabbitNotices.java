@@ -16,7 +16,6 @@ import java.util.function.LongConsumer;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.amqp.AmqpException;
 import org.springframework.amqp.core.BindingBuilder;
 import org.springframework.amqp.core.FanoutExchange;
 import org.springframework.amqp.core.Message;
@@ -142,7 +141,8 @@ final class RabbitNotices implements Notices, AutoCloseable {
                     MessageBuilder.withBody(Long.toString(run).getBytes(StandardCharsets.US_ASCII))
                             .setAppId(self)
                             .build());
-        } catch (AmqpException e) {
+        } catch (RuntimeException e) {
+            // NB: also a defect must not end the thread, because nothing would be sent any more.
             if (!away) {
                 away = true;
                 LOG.warn("the broker does not answer, so workers look from time to time: {}", e.getMessage());

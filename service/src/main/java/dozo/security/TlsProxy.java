@@ -1,10 +1,16 @@
 package dozo.security;
 
 import dozo.start.HttpSettings;
+import dozo.web.Prefix;
+import jakarta.servlet.ServletException;
+import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.RemoteIpValve;
+import org.apache.catalina.valves.ValveBase;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.Cookie;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -12,8 +18,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 
 /**
- * Trusts the configured TLS proxies: their headers give the client's address and whether it used TLS. No other client's
- * headers are used: a client that can choose its address cannot be throttled. With proxies, and with TLS of the
+ * Trusts the configured TLS proxies: their headers give the client's address, whether it used TLS, and the path below
+ * which they show the service. No other client's headers are used: a client that can choose its address cannot be throttled. With proxies, and with TLS of the
  * service's own, cookies are sent only over TLS, and responses require TLS for a year (HSTS).
  */
 @Component
@@ -45,7 +51,8 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
             valve.setInternalProxies(addresses.stream().map(Pattern::quote).collect(Collectors.joining("|")));
             valve.setRemoteIpHeader("X-Forwarded-For");
             valve.setProtocolHeader("X-Forwarded-Proto");
-            server.addEngineValves(valve);
+            // NB: first, while the request still has the address of the proxy.
+            server.addEngineValves(new PrefixValve(), valve);
         }
         if (!isTls()) {
             return;
@@ -54,5 +61,21 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
         cookie.setSecure(true);
         cookie.setName(COOKIE);
         cookie.setPath("/");
+    }
+
+    /** Keeps the prefix that a proxy says. */
+    private final class PrefixValve extends ValveBase {
+
+        PrefixValve() {
+            super(true);
+        }
+
+        @Override
+        public void invoke(Request request, Response response) throws IOException, ServletException {
+            if (addresses.contains(request.getRemoteAddr())) {
+                Prefix.keep(request, request.getHeader(Prefix.HEADER));
+            }
+            getNext().invoke(request, response);
+        }
     }
 }

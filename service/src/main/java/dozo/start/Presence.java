@@ -135,6 +135,11 @@ final class Presence implements AutoCloseable {
             end(taken.message());
         } catch (InterruptedException closing) {
             // The service is closing.
+        } finally {
+            if (goesOn()) {
+                // An Error: without this watch, nobody would know whether the lease is kept.
+                end("the watch of the database has ended unexpectedly");
+            }
         }
     }
 
@@ -159,6 +164,14 @@ final class Presence implements AutoCloseable {
             if (!LostDatabase.isBehind(e)) {
                 LOG.debug("the database answers with an error", e);
             }
+        } catch (StartFailure taken) {
+            throw taken;
+        } catch (RuntimeException defect) {
+            // NB: as if it did not answer: nothing is done while the lease is perhaps not kept, and the next look may succeed.
+            if (!isAway()) {
+                LOG.error("a look at the database failed", defect);
+            }
+            lost("a look at it failed: " + defect, false);
         }
     }
 

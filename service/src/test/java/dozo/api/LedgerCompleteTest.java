@@ -385,6 +385,10 @@ class LedgerCompleteTest {
                         () -> put("/sites/dr/schedules", "{\"schedules\": [\"0 0 20 * * *\"]}"),
                         row("site.schedule", "dr", "before=; after=0 0 20 * * *")),
                 change(
+                        "PUT /api/v1/sites/{name}/title",
+                        () -> put("/sites/dr/title", "{\"title\": \"Osaka\"}"),
+                        row("site.changed", "dr", "before=title ; after=title Osaka")),
+                change(
                         "PUT /api/v1/sites/{name}/timetable",
                         // NB: the later measurement would send as much as it can.
                         () -> put("/sites/dr/timetable", "{\"rules\": [\"daily 00:00-24:00 160 Mbit/s\"]}"),
@@ -538,6 +542,10 @@ class LedgerCompleteTest {
                                 "{\"roles\": [\"OPERATOR\"], \"disabled\": true, \"password\": \"twelve others\"}"),
                         row("password.changed", "tanaka"),
                         row("user.changed", "tanaka", "before=*; after=*")),
+                change(
+                        "POST /api/v1/users/{name}/departure",
+                        () -> post("/users/tanaka/departure", "{\"to\": \"boss\"}"),
+                        row("user.left", "tanaka", "to=boss; projects=*; recipients=*; tokens=*")),
                 change(
                         "PUT /api/v1/projects/{project}/members/{name}",
                         () -> put("/projects/P1/members/tanaka", null),

@@ -55,7 +55,8 @@ record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneI
         if (chosen) {
             response.setStatus(HttpServletResponse.SC_SEE_OTHER);
             response.setHeader(
-                    HttpHeaders.LOCATION, Here.of(request).without(Choice.LANGUAGE.parameter, Choice.THEME.parameter));
+                    HttpHeaders.LOCATION,
+                    Here.of(request).inside().without(Choice.LANGUAGE.parameter, Choice.THEME.parameter));
         }
         return !chosen;
     }

@@ -187,7 +187,12 @@ class OperationPage {
             if (!(failure instanceof ErrorResponse problem)) {
                 throw failure;
             }
-            errors.put("", text(problem.getBody().getDetail()));
+            Object[] values = problem.getDetailMessageArguments();
+            errors.put(
+                    "",
+                    values != null && values.length == 1 && values[0] instanceof Message message
+                            ? message
+                            : text(problem.getBody().getDetail()));
             status = problem.getStatusCode();
         }
         return shown(request, new Form(form.values(), errors), status, sight);

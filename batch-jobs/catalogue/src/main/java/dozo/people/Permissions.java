@@ -241,6 +241,7 @@ public final class Permissions {
             GET    /api/v1/sites/{name}/schedules                                  -           all      all     all   read
             PUT    /api/v1/sites/{name}/schedules                                  -           -        -       all   write
             GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read
+            PUT    /api/v1/sites/{name}/title                                      -           -        -       all   write
             PUT    /api/v1/sites/{name}/timetable                                  -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
             GET    /api/v1/sites/{name}/tuning                                     -           all      all     all   read
@@ -250,6 +251,8 @@ public final class Permissions {
             POST   /api/v1/users                                                   -           -        -       all   -
             GET    /api/v1/users/{name}                                            -           -        all     all   read
             PATCH  /api/v1/users/{name}                                            -           -        -       all   -
+            GET    /api/v1/users/{name}/duties                                     -           -        all     all   read
+            POST   /api/v1/users/{name}/departure                                  -           -        -       all   write
             GET    /api/v1/users/{name}/tokens                                     -           -        all     all   read
             DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
             """;

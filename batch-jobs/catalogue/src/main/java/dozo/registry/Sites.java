@@ -31,6 +31,7 @@ public class Sites {
     private static final RowMapper<Site> SITE = (row, n) -> new Site(
             row.getInt("site_id"),
             row.getString("name"),
+            row.getString("title"),
             new SiteAddress(
                             row.getString("host"),
                             row.getInt("port"),
@@ -46,8 +47,19 @@ public class Sites {
     private final InstantSource clock;
     private final Holds holds;
 
-    /** A place for the second copy. */
-    public record Site(int id, String name, SiteAddress address, Instant changedAt) {}
+    /**
+     * A place for the second copy.
+     *
+     * @param title by what people know it; empty: only by its name
+     * @param changedAt when its address was last changed
+     */
+    public record Site(int id, String name, String title, SiteAddress address, Instant changedAt) {
+
+        /** Returns its name for people, with its title. */
+        public String label() {
+            return title.isEmpty() ? name : "%s (%s)".formatted(name, title);
+        }
+    }
 
     public Sites(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -103,6 +115,27 @@ public class Sites {
             throw Refusal.conflict("seen", "the site was changed after you loaded the page; reload the page");
         }
         return save(name, address, actor);
+    }
+
+    /**
+     * Sets the title, by which people know a site; its name, which is in addresses and evidence, stays.
+     *
+     * @return the changed site; empty if there is none with this name
+     * @throws Refusal if it is too long or not one line
+     */
+    @Transactional
+    public Optional<Site> setTitle(String name, String title, String actor) {
+        String wanted = Code.checkedTitle(title.strip());
+        lock(name);
+        Optional<Site> before = find(name);
+        if (before.isEmpty() || before.get().title.equals(wanted)) {
+            return before;
+        }
+        jdbc.sql("update site set title = :title where site_id = :id")
+                .params(Map.of("title", wanted, "id", before.get().id))
+                .update();
+        ledger.change(actor, "site.changed", name, "title " + before.get().title, "title " + wanted);
+        return find(name);
     }
 
     /** Registers a site, or changes the address of an existing one. */

@@ -94,17 +94,9 @@ final class BackupCommand implements Callable<Integer> {
                                         : ", up to row %d at least"
                                                 .formatted(contents.head().row()),
                                 folder.resolve("settings"),
-                                readers(restored));
+                                restored.remaining());
             });
         }
-    }
-
-    /** Returns what a person must do for those who read the audit views; empty: nobody did. */
-    static String readers(Restored restored) {
-        return restored.readers().isEmpty()
-                ? ""
-                : "%nRoles of the database are not restored. For readers of the audit views, create the roles again and run as the owner:%n  %s"
-                        .formatted(String.join(System.lineSeparator() + "  ", restored.readers()));
     }
 
     private static void requireFolder(Path folder) {

@@ -3,12 +3,9 @@ package dozo;
 import static java.util.Objects.requireNonNull;
 
 import dozo.backup.DatabaseUpgrade;
-import dozo.backup.DatabaseUpgrade.Back;
-import dozo.backup.DatabaseUpgrade.Upgraded;
-import dozo.backup.ServiceRestore.Restored;
+import dozo.command.Exit;
+import dozo.command.Failure;
 import dozo.start.Settings;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -42,33 +39,12 @@ final class UpgradeCommand implements Callable<Integer> {
     public Integer call() {
         return BackupCommand.answered(requireNonNull(spec), () -> {
             Settings settings = Application.settings().of(Settings.class);
-            return back ? back(settings) : upgraded(settings);
+            if (yes && !back) {
+                throw new Failure(Exit.USAGE, "--yes is only for --back");
+            }
+            return back
+                    ? DatabaseUpgrade.back(settings, yes, InstantSource.system())
+                    : DatabaseUpgrade.upgrade(settings, InstantSource.system());
         });
-    }
-
-    private static String upgraded(Settings settings) throws IOException {
-        Upgraded done = DatabaseUpgrade.upgrade(settings, InstantSource.system());
-        Path kept = done.kept();
-        Restored restored = done.restored();
-        return kept == null || restored == null
-                ? "the embedded database has PostgreSQL %d already; nothing was changed".formatted(done.to())
-                : "upgraded the embedded database from PostgreSQL %d to %d: %,d rows; the ledger is intact. Start the service: dozo serve%nThe old database stays in %s. Delete it when you do not need the way back (dozo upgrade-database --back)%s"
-                        .formatted(
-                                done.from(),
-                                done.to(),
-                                restored.contents().database().rows(),
-                                kept,
-                                BackupCommand.readers(restored));
-    }
-
-    private String back(Settings settings) throws IOException {
-        Back done = DatabaseUpgrade.back(settings, yes, InstantSource.system());
-        String lost = "%s is the database before the upgrade, of PostgreSQL %d. Not in it: %s. Files at sites stay as they are"
-                .formatted(done.earlier(), done.to(), done.lost());
-        return done.kept() == null
-                ? lost + "%nNothing was changed. To return: dozo upgrade-database --back --yes".formatted()
-                : lost
-                        + "%nReturned to it; the other database stays in %s. Start the version of Dozo that has PostgreSQL %d"
-                                .formatted(done.kept(), done.to());
     }
 }

@@ -10,11 +10,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
@@ -41,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * unexpectedly is started again on the same port (ADR 0048).
  *
  * <p>The unpacked servers of earlier versions of Dozo stay in the folder, so that data of an earlier major version of PostgreSQL can be
- * read: see {@link EmbeddedUpgrade}.
+ * read: see {@link EmbeddedFolder}.
  *
  * <p>It has two roles: the owner, a superuser, creates and upgrades the schema; the service logs in as the other one, which
  * has no rights but those that the owner grants (ADR 0098).
@@ -125,29 +122,26 @@ public final class EmbeddedDatabase implements AutoCloseable {
      * @param programs of the server
      */
     static EmbeddedDatabase start(Path folder, boolean durable, PgBinaryResolver programs) throws IOException {
-        DataFolders folders = new DataFolders(folder.toAbsolutePath());
-        FileChannel lock = lock(folders);
+        EmbeddedFolder held = EmbeddedFolder.hold(folder);
         try {
-            // An upgrade may have ended between its two renames. Without this, a new database would begin in the gap.
-            folders.settle();
-            return on(folders, folders.current(), durable, programs, lock);
+            return on(held, held.current(), durable, programs, held);
         } catch (IOException | RuntimeException e) {
-            lock.close();
+            held.close();
             throw e;
         }
     }
 
     /** @param held closed after the server, and by the caller if there is none */
     static EmbeddedDatabase on(
-            DataFolders folders, Path data, boolean durable, PgBinaryResolver programs, Closeable held)
+            EmbeddedFolder folder, Path data, boolean durable, PgBinaryResolver programs, Closeable held)
             throws IOException {
-        Path home = folders.home();
+        Path home = folder.home();
         try {
             Files.createDirectories(data);
             ServerProcesses.stopLeftBehind(data);
             String ownerPassword = password(home.resolve(OWNER_PASSWORD));
             String userPassword = password(home.resolve(USER_PASSWORD));
-            EmbeddedPostgres server = server(folders, data, ownerPassword, durable, new Bundled(folders, programs));
+            EmbeddedPostgres server = server(folder, data, ownerPassword, durable, new Bundled(folder, programs));
             try (Connection connection = server.getPostgresDatabase(Map.of("password", ownerPassword))
                             .getConnection();
                     Statement statement = connection.createStatement()) {
@@ -170,12 +164,12 @@ public final class EmbeddedDatabase implements AutoCloseable {
     /** Notes which of the unpacked servers is the program's: the library names its folder by the archive's digest. */
     private static final class Bundled implements PgBinaryResolver {
 
-        private final DataFolders folders;
+        private final EmbeddedFolder folder;
         private final PgBinaryResolver archives;
         private @Nullable MessageDigest digest;
 
-        Bundled(DataFolders folders, PgBinaryResolver archives) {
-            this.folders = folders;
+        Bundled(EmbeddedFolder folder, PgBinaryResolver archives) {
+            this.folder = folder;
             this.archives = archives;
         }
 
@@ -192,8 +186,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
         /** Compares the versions. Called when the server is unpacked and the folder has data, before the server starts. */
         void refuseOther(File data) {
             try {
-                int found = DataFolders.major(data.toPath());
-                int here = DataFolders.majorOf(folders.servers()
+                int found = EmbeddedFolder.major(data.toPath());
+                int here = EmbeddedFolder.majorOf(folder.servers()
                         .resolve("PG-"
                                 + HexFormat.of()
                                         .formatHex(requireNonNull(digest).digest())));
@@ -237,9 +231,9 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(port);
     }
 
-    /** Returns how the owner of the schema logs in at a server on one of these folders. */
-    static Access owner(DataFolders folders, int port) throws IOException {
-        return new Access(url(port), OWNER, password(folders.home().resolve(OWNER_PASSWORD)));
+    /** Returns how the owner of the schema logs in at a server on one of these folder. */
+    static Access owner(EmbeddedFolder folder, int port) throws IOException {
+        return new Access(url(port), OWNER, password(folder.home().resolve(OWNER_PASSWORD)));
     }
 
     /** Returns the JDBC address of its database. */
@@ -361,27 +355,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
         ServerControl.run(control, data, "restart");
     }
 
-    /** Takes the folder, which is created if missing, for this process. */
-    static FileChannel lock(DataFolders folders) throws IOException {
-        Files.createDirectories(folders.home());
-        // The library unpacks the server writable for everybody, so nobody else may access the folder.
-        Files.setPosixFilePermissions(folders.home(), PosixFilePermissions.fromString("rwx------"));
-        Path file = folders.home().resolve("lock");
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        try {
-            if (channel.tryLock() != null) {
-                return channel;
-            }
-        } catch (OverlappingFileLockException heldByThisProcess) {
-            // The same result as for another process: below.
-        }
-        channel.close();
-        throw new IOException(
-                "%s is in use by another Dozo; stop it, or choose another folder".formatted(file.getParent()));
-    }
-
     private static EmbeddedPostgres server(
-            DataFolders folders, Path data, String ownerPassword, boolean durable, Bundled programs)
+            EmbeddedFolder folder, Path data, String ownerPassword, boolean durable, Bundled programs)
             throws IOException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
         if (!durable) {
@@ -395,12 +370,12 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
         return builder.setDataDirectory(data)
                 // Unpacked beside the data, not into the shared temporary folder, which others may clean up.
-                .setOverrideWorkingDirectory(folders.servers().toFile())
+                .setOverrideWorkingDirectory(folder.servers().toFile())
                 .setPgBinaryResolver(programs)
                 .setDataDirectoryCustomizer(programs::refuseOther)
                 // NB: options of initdb, whatever they are about. Without these two it lets every local user in.
                 .setLocaleConfig("auth", "scram-sha-256")
-                .setLocaleConfig("pwfile", folders.home().resolve(OWNER_PASSWORD).toString())
+                .setLocaleConfig("pwfile", folder.home().resolve(OWNER_PASSWORD).toString())
                 .setCleanDataDirectory(false)
                 // The caller stops it, after everything that still writes; a hook would not wait for that.
                 .setRegisterShutdownHook(false)
@@ -419,7 +394,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 .start();
     }
 
-    /** Creates the service's role, also in folders of earlier versions, and gives it the password of its file. */
+    /** Creates the service's role, also in folder of earlier versions, and gives it the password of its file. */
     private static void createUser(Statement statement, String password) throws SQLException {
         statement.execute("""
                 do $$

@@ -19,8 +19,8 @@ public final class KeptServer implements AutoCloseable {
         this.owner = owner;
     }
 
-    static KeptServer start(DataFolders folders, Path data) throws IOException {
-        Path control = folders.server(DataFolders.major(data)).resolve("bin/pg_ctl");
+    static KeptServer start(EmbeddedFolder folder, Path data) throws IOException {
+        Path control = folder.server(EmbeddedFolder.major(data)).resolve("bin/pg_ctl");
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
@@ -38,7 +38,7 @@ public final class KeptServer implements AutoCloseable {
         } catch (IOException e) {
             throw new IOException("cannot start PostgreSQL on %s: %s".formatted(data, e.getMessage()), e);
         }
-        return new KeptServer(control, data, EmbeddedDatabase.owner(folders, port));
+        return new KeptServer(control, data, EmbeddedDatabase.owner(folder, port));
     }
 
     /** Returns how the owner of the schema logs in. */

@@ -37,7 +37,16 @@ public final class ServiceRestore {
      *
      * @param readers statements that admit the readers of the audit views again: roles belong to a server, and are not in a backup
      */
-    public record Restored(Contents contents, List<String> readers) {}
+    public record Restored(Contents contents, List<String> readers) {
+
+        /** Returns what a person must do for those who read the audit views; empty: nobody did. */
+        public String remaining() {
+            return readers.isEmpty()
+                    ? ""
+                    : "%nRoles of the database are not restored. For readers of the audit views, create the roles again and run as the owner of the tables:%n  %s"
+                            .formatted(String.join(System.lineSeparator() + "  ", readers));
+        }
+    }
 
     /**
      * Restores what {@link ServiceBackup} made.

@@ -192,6 +192,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
                                 + HexFormat.of()
                                         .formatHex(requireNonNull(digest).digest())));
                 if (found != here) {
+                    // The library has opened and locked it, and does not close it when its start fails.
+                    Files.deleteIfExists(data.toPath().resolve("epg-lock"));
                     throw new OtherMajor(data.toPath(), found, here);
                 }
             } catch (IOException e) {

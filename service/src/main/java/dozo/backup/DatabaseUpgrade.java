@@ -146,9 +146,9 @@ public final class DatabaseUpgrade {
         if (!settings.db().url().isEmpty() || !settings.hasEmbedded()) {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
-                    settings.hasEmbedded()
-                            ? "the database is your own (DOZO_DB_URL): operating.md says how to upgrade its server"
-                            : "there is no embedded database in %s (DOZO_WORK)".formatted(settings.workFolderOrNone()));
+                    settings.db().url().isEmpty()
+                            ? "there is no embedded database in %s (DOZO_WORK)".formatted(settings.workFolderOrNone())
+                            : "the database is your own (DOZO_DB_URL): upgrade its server, as operating.md says");
         }
         return EmbeddedFolder.hold(settings.embedded());
     }

@@ -99,25 +99,17 @@ public class Application {
      * The commands that need Spring or the database in this process. The launcher starts all others from a cache of
      * their own, see {@link CommandRehearsal}.
      */
-    static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.of(
-            "backup",
-            BackupCommand.class,
-            "demo",
-            Demo.class,
-            "doctor",
-            DoctorCommand.class,
-            "identity",
-            IdentityCommand.class,
-            "rebuild-catalogue",
-            RebuildCommand.class,
-            "restore-service",
-            BackupCommand.Restore.class,
-            "serve",
-            Serve.class,
-            "settings",
-            SettingsCommand.class,
-            "worker",
-            WorkerCommand.class));
+    static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.ofEntries(
+            Map.entry("backup", BackupCommand.class),
+            Map.entry("demo", Demo.class),
+            Map.entry("doctor", DoctorCommand.class),
+            Map.entry("identity", IdentityCommand.class),
+            Map.entry("rebuild-catalogue", RebuildCommand.class),
+            Map.entry("restore-service", BackupCommand.Restore.class),
+            Map.entry("serve", Serve.class),
+            Map.entry("settings", SettingsCommand.class),
+            Map.entry("upgrade-database", UpgradeCommand.class),
+            Map.entry("worker", WorkerCommand.class)));
 
     public static void main(String[] arguments) throws IOException {
         String first = arguments.length == 0 ? "" : arguments[0];

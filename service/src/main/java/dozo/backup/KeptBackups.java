@@ -1,8 +1,14 @@
 package dozo.backup;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -19,6 +25,9 @@ final class KeptBackups {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss");
     private static final Pattern NAME = Pattern.compile("dozo-([0-9]{8}T[0-9]{6})Z");
+
+    /** A file in a backup that is not complete: who makes it. The maker locks it. */
+    private static final String MARK = "in-work";
 
     /** Complete ones, the newest first. */
     private final List<Path> complete;
@@ -53,6 +62,49 @@ final class KeptBackups {
     void removeAllBut(int keep) throws IOException {
         for (Path folder : complete.stream().skip(keep).toList()) {
             remove(folder);
+        }
+    }
+
+    /** Marks a backup that is not complete as one of a living process, as long as the result is open. */
+    static FileChannel mark(Path partial, String owner) throws IOException {
+        FileChannel mark = FileChannel.open(
+                partial.resolve(MARK), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            if (mark.tryLock() == null) {
+                throw new IOException(partial + " is being removed by another process");
+            }
+            mark.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)));
+            return mark;
+        } catch (IOException | RuntimeException e) {
+            mark.close();
+            throw e;
+        }
+    }
+
+    static void unmark(Path complete) throws IOException {
+        Files.delete(complete.resolve(MARK));
+    }
+
+    /**
+     * Removes backups that processes of this service were killed in. Those of other services may be running: where their machine's
+     * locks do not reach, they look the same.
+     */
+    static void removeLeftBehind(Path parent, String owner) throws IOException {
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, "dozo-*Z" + ServiceBackup.PARTIAL)) {
+            for (Path partial : all) {
+                Path mark = partial.resolve(MARK);
+                if (Files.isRegularFile(mark, LinkOption.NOFOLLOW_LINKS)
+                        && Files.readString(mark).equals(owner)
+                        && isLeft(mark)) {
+                    remove(partial);
+                }
+            }
+        }
+    }
+
+    private static boolean isLeft(Path mark) throws IOException {
+        try (FileChannel channel = FileChannel.open(mark, StandardOpenOption.WRITE)) {
+            return channel.tryLock() != null;
         }
     }
 

@@ -28,7 +28,7 @@ public final class Usage {
             retire unretire retired restore drill gaps
             Audit: coverage audit hold erasure prove manifest certificate certificate-key ledger scrub identity
             Set-up: doctor site tune recovery-key project user token origin flywheel bookings source plan forecast
-            Programs: copy serve worker backup restore-service rebuild-catalogue settings demo completion man version help
+            Programs: copy serve worker backup restore-service upgrade-database rebuild-catalogue settings demo completion man version help
             """;
 
     private Usage() {}

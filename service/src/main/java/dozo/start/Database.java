@@ -178,17 +178,13 @@ class Database implements AutoCloseable {
     }
 
     private static EmbeddedDatabase start(Settings settings) {
-        Path folder = settings.workFolder().resolve(DatabaseLogin.EMBEDDED);
+        Path folder = settings.embedded();
         if (Files.notExists(folder)) {
             LOG.info(
                     "creating an embedded database in {} because DOZO_DB_URL is not set; this takes some seconds",
                     folder);
         }
-        try {
-            return EmbeddedDatabase.start(folder);
-        } catch (IOException e) {
-            throw new StartFailure(StartFailure.UNAVAILABLE, String.valueOf(e.getMessage()), e);
-        }
+        return OpenDatabase.start(settings);
     }
 
     /**

@@ -24,7 +24,7 @@ public final class DatabaseLogin extends DriverManagerDataSource {
         super(url, properties(user, password));
     }
 
-    DatabaseLogin(EmbeddedDatabase.Access access) {
+    public DatabaseLogin(EmbeddedDatabase.Access access) {
         this(access.url(), access.user(), access.password());
     }
 

@@ -242,6 +242,11 @@ public record Settings(
         return Files.exists(workFolderOrNone().resolve(DatabaseLogin.EMBEDDED));
     }
 
+    /** Returns the folder of the embedded database, which may not exist yet, in the work folder, which is created. */
+    public Path embedded() {
+        return workFolder().resolve(DatabaseLogin.EMBEDDED);
+    }
+
     /** Returns the work folder. Creates it, for its owner only, if it is missing. */
     public Path workFolder() {
         try {

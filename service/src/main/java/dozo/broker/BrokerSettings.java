@@ -5,6 +5,7 @@ import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
+import java.util.function.Supplier;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
@@ -45,8 +46,8 @@ public record BrokerSettings(
         return user.isEmpty() ? "guest" : user;
     }
 
-    String secret() {
-        return passwordFile.isEmpty() ? "guest" : SecretFile.read(passwordFile);
+    Supplier<String> secret() {
+        return passwordFile.isEmpty() ? () -> "guest" : SecretFile.followed(passwordFile);
     }
 
     /** The notices of this process: by the configured broker, or none. */

@@ -16,7 +16,11 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
+import java.time.Instant;
 import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -47,7 +51,7 @@ public final class SigningKey {
     public synchronized void create() {
         try {
             if (Files.notExists(file)) {
-                write();
+                SiteKey.write(file, text(fresh()));
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot create the signing key in " + file, e);
@@ -75,6 +79,63 @@ public final class SigningKey {
             return read();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the signing key in " + file, e);
+        }
+    }
+
+    /**
+     * A key and the one after it, each signed by both. Whoever trusts one of them can trust the other.
+     *
+     * @param before the earlier public key, in DER, in hexadecimal; {@code now} is the later one
+     * @param signedBefore the signature by the earlier key, in hexadecimal; {@code signedNow} is that by the later one
+     */
+    record Succession(String before, String now, Instant at, String signedBefore, String signedNow) {
+
+        static Succession of(KeyPair before, KeyPair now, Instant at) {
+            String one = hex(before.getPublic().getEncoded());
+            String other = hex(now.getPublic().getEncoded());
+            byte[] message = "Dozo key 1\n%s %s %s\n".formatted(one, other, at).getBytes(StandardCharsets.US_ASCII);
+            return new Succession(one, other, at, hex(sign(before, message)), hex(sign(now, message)));
+        }
+
+        /** Returns the line by which {@code docs/check_certificate.py} goes from one key to the other. */
+        String line() {
+            return "Dozo-Key: %s %s %s %s %s\n".formatted(before, now, at, signedBefore, signedNow);
+        }
+
+        private static String hex(byte[] bytes) {
+            return HexFormat.of().formatHex(bytes);
+        }
+    }
+
+    /**
+     * Puts a new key in the place of this one, whose private part is gone then. Their succession is added to the file beside it.
+     *
+     * @param told gets the keys before anything is changed; if it fails, nothing is
+     * @throws Refusal if the file is missing, or is not a key pair
+     */
+    synchronized void replace(Instant at, Consumer<Succession> told) {
+        KeyPair now = fresh();
+        Succession succession = Succession.of(published(), now, at);
+        told.accept(succession);
+        try {
+            SiteKey.replace(file, text(now), String.join("", successions()) + succession.line());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot replace the signing key in " + file, e);
+        }
+    }
+
+    /** Returns the lines of all keys that this one and those before it have replaced, oldest first. */
+    List<String> successions() {
+        Path earlier = SiteKey.former(file);
+        try {
+            return Files.exists(earlier)
+                    ? Files.readString(earlier, StandardCharsets.US_ASCII)
+                            .lines()
+                            .map(line -> line + "\n")
+                            .toList()
+                    : List.of();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the earlier signing keys in " + earlier, e);
         }
     }
 
@@ -112,14 +173,16 @@ public final class SigningKey {
         return pem(PUBLIC, key.getEncoded());
     }
 
-    private void write() throws IOException {
-        KeyPair fresh;
+    private static KeyPair fresh() {
         try {
-            fresh = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            return KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
-        SiteKey.write(file, pem(PRIVATE, fresh.getPrivate().getEncoded()) + pem(fresh.getPublic()));
+    }
+
+    private static String text(KeyPair key) {
+        return pem(PRIVATE, key.getPrivate().getEncoded()) + pem(key.getPublic());
     }
 
     private KeyPair read() throws IOException {

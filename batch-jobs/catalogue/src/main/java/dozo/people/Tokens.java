@@ -149,7 +149,7 @@ public class Tokens {
     @Transactional
     public Optional<NewToken> rotate(String user, int id, int graceDays) {
         if (graceDays < 0 || graceDays > GRACE_DAYS_MAX) {
-            throw new Refusal("graceDays", "%d: expected %d to %d", graceDays, 0, GRACE_DAYS_MAX);
+            throw new Refusal("graceDays", "%d: expected 0 to %d", graceDays, GRACE_DAYS_MAX);
         }
         String secret = secret();
         Instant now = clock.instant();

@@ -28,7 +28,13 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "key", about = "The service's own keys, and their rotation", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
-public record KeyApi(SiteKeys siteKeys, Certificates certificates, RecoveryKeys recoveryKeys, Records records, JdbcClient jdbc) {
+public record KeyApi(
+        SiteKey siteKey,
+        SiteKeys siteKeys,
+        Certificates certificates,
+        RecoveryKeys recoveryKeys,
+        Records records,
+        JdbcClient jdbc) {
 
     private static final String SITE = "site-key";
     private static final String CERTIFICATE = "certificate-key";
@@ -58,7 +64,7 @@ public record KeyApi(SiteKeys siteKeys, Certificates certificates, RecoveryKeys 
      */
     public record NewKey(String name, String publicKey, String next) {}
 
-    /** Lists the service's keys that {@code POST /keys/{name}/rotation} can replace. */
+    /** Lists the service's keys that can be replaced. */
     @Verb(
             value = "key list",
             columns = {"NAME={name}", "PRESENT={identifies}", "BEFORE={former?}valid|-"},
@@ -68,7 +74,7 @@ public record KeyApi(SiteKeys siteKeys, Certificates certificates, RecoveryKeys 
         PublishedKeys recovery = recoveryKeys.published();
         return new Page<>(
                 List.of(
-                        new ShownKey(SITE, siteKeys.fingerprint(), SiteKey.isFormerThere(siteKeys.file())),
+                        new ShownKey(SITE, siteKey.fingerprint(), SiteKey.isFormerThere(siteKey.file())),
                         new ShownKey(CERTIFICATE, certificates.key().fingerprint(), false),
                         new ShownKey(RECOVERY, recovery.publicKey(), recovery.former() != null)),
                 null);
@@ -107,21 +113,20 @@ public record KeyApi(SiteKeys siteKeys, Certificates certificates, RecoveryKeys 
         return switch (name) {
             case SITE -> {
                 siteKeys.replace(actor.getName());
-                yield new NewKey(name, siteKeys.publicKey(), INSTALL);
+                yield new NewKey(name, siteKey.publicKey(), INSTALL);
             }
             case CERTIFICATE -> {
                 Records.requireNoRun(jdbc);
                 yield new NewKey(name, certificates.replace(actor.getName()).publicKey(), PUBLISH);
             }
-            case RECOVERY ->
-                new NewKey(name, records.replaceKey(actor.getName()).now(), PRINT);
+            case RECOVERY -> new NewKey(name, records.replaceKey(actor.getName()), PRINT);
             default -> throw Missing.thing("key", name).get();
         };
     }
 
     /**
-     * Removes the key before the present one, which is then refused everywhere. 409: it is needed, or that is unknown: a site does not accept the present {@code site-key}, or
-     * has records that the present {@code recovery-key} cannot read.
+     * Removes the key before the present one. 409: it is needed, or that is unknown: a site does not accept the present {@code site-key},
+     * or has records that the present {@code recovery-key} cannot read.
      *
      * @param name {@code site-key} or {@code recovery-key}
      * @param force removes it also if it is needed: somebody else may have it

@@ -74,7 +74,7 @@ public class Certificates {
         return new PublishedKey(
                 SigningKey.pem(pair.getPublic()),
                 SigningKey.fingerprint(pair.getPublic()).toString(),
-                key.successions().stream().map(String::strip).toList());
+                key.successions());
     }
 
     /**
@@ -86,21 +86,13 @@ public class Certificates {
      */
     @Transactional
     public synchronized PublishedKey replace(String actor) {
-        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
-        key.replace(now, change -> {
-            HexFormat hex = HexFormat.of();
-            ledger.append(
-                    actor,
-                    KEY_INTRODUCED,
-                    Digest.ofContent(hex.parseHex(change.now())).toString(),
-                    Map.of(
-                            "purpose",
-                            "certificates",
-                            "after",
-                            Digest.ofContent(hex.parseHex(change.before())),
-                            "vouched",
-                            change.line().strip()));
-        });
+        key.replace(
+                clock.instant().truncatedTo(ChronoUnit.SECONDS),
+                (before, now, line) -> ledger.append(
+                        actor,
+                        KEY_INTRODUCED,
+                        SigningKey.fingerprint(now).toString(),
+                        Map.of("purpose", "certificates", "after", SigningKey.fingerprint(before), "vouched", line)));
         return key();
     }
 

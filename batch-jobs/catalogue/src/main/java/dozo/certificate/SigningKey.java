@@ -20,9 +20,10 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The service's own key for certificates: Ed25519. Created by a service that starts, or when it is needed; only its file
@@ -83,57 +84,41 @@ public final class SigningKey {
     }
 
     /**
-     * A key and the one after it, each signed by both. Whoever trusts one of them can trust the other.
+     * Puts a new key in the place of this one, whose private part is gone then. Each signs that the new one follows: whoever trusts
+     * one of them can trust the other. The line with this is added to the file beside the key's.
      *
-     * @param before the earlier public key, in DER, in hexadecimal; {@code now} is the later one
-     * @param signedBefore the signature by the earlier key, in hexadecimal; {@code signedNow} is that by the later one
-     */
-    record Succession(String before, String now, Instant at, String signedBefore, String signedNow) {
-
-        static Succession of(KeyPair before, KeyPair now, Instant at) {
-            String one = hex(before.getPublic().getEncoded());
-            String other = hex(now.getPublic().getEncoded());
-            byte[] message = "Dozo key 1\n%s %s %s\n".formatted(one, other, at).getBytes(StandardCharsets.US_ASCII);
-            return new Succession(one, other, at, hex(sign(before, message)), hex(sign(now, message)));
-        }
-
-        /** Returns the line by which {@code docs/check_certificate.py} goes from one key to the other. */
-        String line() {
-            return "Dozo-Key: %s %s %s %s %s\n".formatted(before, now, at, signedBefore, signedNow);
-        }
-
-        private static String hex(byte[] bytes) {
-            return HexFormat.of().formatHex(bytes);
-        }
-    }
-
-    /**
-     * Puts a new key in the place of this one, whose private part is gone then. Their succession is added to the file beside it.
-     *
-     * @param told gets the keys before anything is changed; if it fails, nothing is
+     * @param told gets the two keys and the line before anything is changed; if it fails, nothing is
      * @throws Refusal if the file is missing, or is not a key pair
      */
-    synchronized void replace(Instant at, Consumer<Succession> told) {
+    synchronized void replace(Instant at, Succeeded told) {
+        KeyPair before = published();
         KeyPair now = fresh();
-        Succession succession = Succession.of(published(), now, at);
-        told.accept(succession);
+        HexFormat hex = HexFormat.of();
+        String order = "%s %s %s"
+                .formatted(
+                        hex.formatHex(before.getPublic().getEncoded()), hex.formatHex(now.getPublic().getEncoded()), at);
+        byte[] message = "Dozo key 1\n%s\n".formatted(order).getBytes(StandardCharsets.US_ASCII);
+        String line = "Dozo-Key: %s %s %s"
+                .formatted(order, hex.formatHex(sign(before, message)), hex.formatHex(sign(now, message)));
+        told.accept(before.getPublic(), now.getPublic(), line);
         try {
-            SiteKey.replace(file, text(now), String.join("", successions()) + succession.line());
+            SiteKey.replace(file, text(now), Stream.concat(successions().stream(), Stream.of(line))
+                    .collect(Collectors.joining("\n", "", "\n")));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot replace the signing key in " + file, e);
         }
+    }
+
+    /** Gets a key, the one after it, and the line by which {@code docs/check_certificate.py} goes from one to the other. */
+    interface Succeeded {
+        void accept(PublicKey before, PublicKey now, String line);
     }
 
     /** Returns the lines of all keys that this one and those before it have replaced, oldest first. */
     List<String> successions() {
         Path earlier = SiteKey.former(file);
         try {
-            return Files.exists(earlier)
-                    ? Files.readString(earlier, StandardCharsets.US_ASCII)
-                            .lines()
-                            .map(line -> line + "\n")
-                            .toList()
-                    : List.of();
+            return Files.exists(earlier) ? Files.readAllLines(earlier, StandardCharsets.US_ASCII) : List.of();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the earlier signing keys in " + earlier, e);
         }

@@ -78,29 +78,33 @@ public final class SiteKey {
     /** Two keys by what people identify them with; never their private parts. */
     public record Change(String before, String now) {}
 
+    /** Returns the fingerprint of the present key, as {@code ssh-keygen -l} prints it. */
+    public String fingerprint() {
+        return new HostKey(publicKey()).fingerprint();
+    }
+
     /**
      * Puts a new key in the place of this one. Both are offered to the sites until {@link #drop}.
      *
      * @param told gets the fingerprints before anything is changed; if it fails, nothing is
      * @throws Refusal if the file is missing, or the key before this one is still there
      */
-    synchronized Change replace(Consumer<Change> told) {
+    synchronized void replace(Consumer<Change> told) {
         checkAlone(file);
+        Path next = file.resolveSibling(file.getFileName() + ".next");
         try {
-            String text = Identity.fresh("Dozo");
-            Change change = new Change(
-                    fingerprint(publicKey()), fingerprint(Identity.publicKey(text)));
-            told.accept(change);
-            replace(file, text, Files.readString(file, StandardCharsets.ISO_8859_1));
-            return change;
+            Files.deleteIfExists(next);
+            Identity.create(next, "Dozo");
+            told.accept(new Change(fingerprint(), new SiteKey(next).fingerprint()));
+            replace(file, text(next), text(file));
+            Files.delete(next);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot replace the private key in " + file, e);
         }
     }
 
-    /** Returns the fingerprint of a public key, as {@code ssh-keygen -l} prints it. */
-    static String fingerprint(String publicKey) {
-        return new HostKey(publicKey).fingerprint();
+    private static String text(Path file) throws IOException {
+        return Files.readString(file, StandardCharsets.ISO_8859_1);
     }
 
     /** Returns the file beside that of a key for what is kept of the key before it. */
@@ -114,8 +118,7 @@ public final class SiteKey {
         if (isFormerThere(file)) {
             throw Refusal.conflict(
                     "key",
-                    "the key before %s is still in use; drop it first",
-                    file.getFileName());
+                    "the key before %s is still in use; drop it first", file.getFileName());
         }
     }
 
@@ -123,7 +126,7 @@ public final class SiteKey {
     public static boolean isFormerThere(Path file) {
         Path former = Identity.former(file);
         try {
-            return Files.exists(former) && Files.mismatch(former, file) >= 0;
+            return Files.exists(former) && (Files.notExists(file) || Files.mismatch(former, file) >= 0);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot compare %s with the key before it".formatted(file), e);
         }

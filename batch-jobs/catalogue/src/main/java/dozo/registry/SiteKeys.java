@@ -1,7 +1,6 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
-import dozo.registry.SiteKey.Change;
 import dozo.registry.Sites.Site;
 import dozo.remote.AcceptedKey;
 import dozo.remote.RemoteException;
@@ -39,21 +38,6 @@ public class SiteKeys {
         this.key = key;
         this.sites = sites;
         this.ledger = ledger;
-    }
-
-    /** Returns the file with the private key. */
-    public Path file() {
-        return key.file();
-    }
-
-    /** Returns the present public key, as a line for {@code authorized_keys}. */
-    public String publicKey() {
-        return key.publicKey();
-    }
-
-    /** Returns the fingerprint of the present key, as {@code ssh-keygen -l} prints it. */
-    public String fingerprint() {
-        return SiteKey.fingerprint(key.publicKey());
     }
 
     /** Asks each site that uses the service's own key, also on the way, by a login. */
@@ -96,18 +80,18 @@ public class SiteKeys {
      * @throws Refusal if the key before the present one is still there
      */
     @Transactional
-    public Change replace(String actor) {
-        return key.replace(change -> ledger.append(
+    public synchronized void replace(String actor) {
+        key.replace(change -> ledger.append(
                 actor, "key.introduced", change.now(), Map.of("purpose", "sites", "after", change.before())));
     }
 
     /**
-     * Removes the key before the present one.
+     * Removes the key before the present one. No other key can come meanwhile that the sites were not asked about.
      *
      * @param anyway also if a site needs it, or it is unknown whether it does
      * @throws Refusal if there is none, or it may be needed
      */
-    public void drop(boolean anyway, String actor) throws InterruptedException {
+    public synchronized void drop(boolean anyway, String actor) throws InterruptedException {
         if (!SiteKey.isFormerThere(key.file())) {
             throw Refusal.conflict("key", "there is no key before %s", key.file().getFileName());
         }
@@ -115,7 +99,7 @@ public class SiteKeys {
             acceptances().forEach(SiteKeys::refuseIfNeeded);
         }
         // The row first: a key is never removed without one.
-        ledger.append(actor, "key.dropped", fingerprint(), Map.of("purpose", "sites", "anyway", anyway));
+        ledger.append(actor, "key.dropped", key.fingerprint(), Map.of("purpose", "sites", "anyway", anyway));
         SiteKey.drop(key.file());
     }
 

@@ -1,9 +1,8 @@
 package dozo.remote;
 
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,23 +47,16 @@ public final class Identity {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         Files.deleteIfExists(fresh);
         Files.createFile(fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        Files.writeString(fresh, fresh(comment), StandardOpenOption.WRITE, StandardOpenOption.DSYNC);
+        try (OutputStream out = Files.newOutputStream(fresh, StandardOpenOption.WRITE, StandardOpenOption.DSYNC)) {
+            KeyPair pair = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, 256);
+            OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(pair, comment, null, out);
+        } catch (GeneralSecurityException e) {
+            throw new IOException("no key can be created for " + file, e);
+        }
         Files.move(fresh, file);
     }
 
-    /** Returns the text of a file with a new Ed25519 key without a passphrase. */
-    public static String fresh(String comment) throws IOException {
-        ByteArrayOutputStream text = new ByteArrayOutputStream();
-        try {
-            KeyPair pair = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, 256);
-            OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(pair, comment, null, text);
-        } catch (GeneralSecurityException e) {
-            throw new IOException("no key can be created", e);
-        }
-        return text.toString(StandardCharsets.US_ASCII);
-    }
-
-    /** Returns the file of the key before this one, which a login offers as well while it is there. */
+    /** Returns the file of the key before this one. While it is there, logins offer both. */
     public static Path former(Path file) {
         return file.resolveSibling(file.getFileName() + ".old");
     }
@@ -72,29 +64,16 @@ public final class Identity {
     /** Returns the key pairs in a file; none if all have a passphrase. */
     public static List<KeyPair> keyPairs(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
-            return keyPairs(in);
+            Iterable<KeyPair> found = SecurityUtils.loadKeyPairIdentities(
+                    null, NamedResource.ofName("our key"), in, FilePasswordProvider.EMPTY);
+            List<KeyPair> pairs = new ArrayList<>();
+            if (found != null) {
+                found.forEach(pairs::add);
+            }
+            return pairs;
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             throw new IOException("no private key can be read from " + file, e);
         }
-    }
-
-    /** Returns the public key of the only private key in such a text, as a line for {@code authorized_keys}. */
-    public static String publicKey(String text) throws IOException {
-        try (InputStream in = new ByteArrayInputStream(text.getBytes(StandardCharsets.ISO_8859_1))) {
-            return PublicKeyEntry.toString(keyPairs(in).getFirst().getPublic());
-        } catch (GeneralSecurityException e) {
-            throw new IOException("the text is not a private key", e);
-        }
-    }
-
-    private static List<KeyPair> keyPairs(InputStream in) throws IOException, GeneralSecurityException {
-        Iterable<KeyPair> found = SecurityUtils.loadKeyPairIdentities(
-                null, NamedResource.ofName("our key"), in, FilePasswordProvider.EMPTY);
-        List<KeyPair> pairs = new ArrayList<>();
-        if (found != null) {
-            found.forEach(pairs::add);
-        }
-        return pairs;
     }
 
     /** Returns the public keys of the private keys in a file, as lines for {@code authorized_keys}. */

@@ -28,7 +28,7 @@ class AcceptedKeyIT {
 
     @BeforeEach
     void replace() throws Exception {
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), folder.resolve("root"), 0);
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), folder.resolve("root"), 0, "MaxAuthTries 3");
         key = site.address().identity();
         former = Identity.former(key);
         authorized = key.resolveSibling("authorized_keys");

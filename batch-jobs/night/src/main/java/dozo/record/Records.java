@@ -12,7 +12,6 @@ import dozo.ledger.Rows;
 import dozo.record.CatalogueTables.Table;
 import dozo.record.Header.Link;
 import dozo.registry.Refusal;
-import dozo.registry.SiteKey.Change;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
@@ -155,10 +154,11 @@ public class Records {
      * Puts a new recovery key in the place of the present one. The next night writes every record of every site anew for both, because
      * those that are there are for the former one only.
      *
+     * @return the new public key
      * @throws Refusal if a run is active, or the key before the present one is still there
      */
     @Transactional
-    public Change replaceKey(String actor) {
+    public synchronized String replaceKey(String actor) {
         requireNoRun(jdbc);
         renew();
         jdbc.sql("update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0")
@@ -172,7 +172,7 @@ public class Records {
      * @param anyway also if it is needed for records
      * @throws Refusal if there is none, or a site has records that the present one cannot read
      */
-    public void dropKey(boolean anyway, String actor) {
+    public synchronized void dropKey(boolean anyway, String actor) {
         Instant since = keys.introducedAt();
         List<String> needed = jdbc.sql("""
                         select name from site s

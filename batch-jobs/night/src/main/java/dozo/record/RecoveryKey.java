@@ -85,19 +85,20 @@ public final class RecoveryKey {
      * Puts a new key in the place of this one, which stays in the file beside it until {@link SiteKey#drop}.
      *
      * @param told gets the public keys before anything is changed; if it fails, nothing is
+     * @return the new public key
      * @throws Refusal if the file is missing or is not a key, or the key before this one is still there
      */
-    synchronized SiteKey.Change replace(Consumer<SiteKey.Change> told) {
+    synchronized String replace(Consumer<SiteKey.Change> told) {
         SiteKey.checkAlone(file);
         KeyPair fresh = fresh();
-        SiteKey.Change change = new SiteKey.Change(published(), String.valueOf(fresh.getPublic()));
-        told.accept(change);
+        String now = String.valueOf(fresh.getPublic());
+        told.accept(new SiteKey.Change(published(), now));
         try {
             SiteKey.replace(file, text(fresh), Files.readString(file, StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot replace the recovery key in " + file, e);
         }
-        return change;
+        return now;
     }
 
     /**

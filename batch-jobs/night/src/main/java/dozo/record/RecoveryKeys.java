@@ -5,7 +5,6 @@ import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
-import dozo.registry.SiteKey.Change;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,8 +61,8 @@ public class RecoveryKeys {
         return all;
     }
 
-    /** Puts a new key in the place of the service's own. */
-    synchronized Change replace(String actor) {
+    /** Puts a new key in the place of the service's own, and returns it. */
+    synchronized String replace(String actor) {
         return key.replace(change -> ledger.append(
                 actor, INTRODUCED, change.now(), Map.of("purpose", "recovery", "after", change.before())));
     }

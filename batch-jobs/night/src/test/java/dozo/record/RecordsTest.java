@@ -193,7 +193,7 @@ class RecordsTest {
 
     private Header header(Path file, String identity) throws IOException {
         try (RecordReader record = new RecordReader(
-                FilePath.of(file.getFileName().toString()),
+                FilePath.of(folder.relativize(file).toString()),
                 Files.newInputStream(file),
                 RecoveryKey.identities(identity))) {
             return record.header();

@@ -308,6 +308,40 @@ class CertificateIT {
     }
 
     @Test
+    void aKeyVouchesForTheOneThatReplacesIt() throws Exception {
+        Papers first = papers("NAMES");
+        String firstKey = fingerprint();
+        for (int year = 0; year < 2; year++) {
+            Ended.dozo(service, "key rotate certificate-key").ends(0);
+        }
+        Papers last = papers("NAMES");
+        String printed = key();
+        List<String> of = List.of(
+                first.certificate().toString(),
+                first.list().toString(),
+                last.certificate().toString(),
+                last.list().toString());
+
+        assertThat(check(firstKey, first, null).code()).as("with its own key").isZero();
+        assertThat(check(printed, first, null).out()).contains("has another key: " + firstKey);
+        checked(printed, of.get(0), of.get(1), "--keys", printed).ends(0);
+        checked(firstKey, of.get(2), of.get(3), "--keys", printed).ends(0);
+        String forged = Files.writeString(
+                        folder.resolve("forged.pem"),
+                        Files.readString(Path.of(printed)).replaceAll("(?m)[0-9a-f]{8}$", "00000000"))
+                .toString();
+        assertThat(checked(printed, of.get(0), of.get(1), "--keys", forged).out())
+                .contains("has another key");
+        assertThat(service.ledger())
+                .filteredOn(row -> row.action().equals("key.introduced") && row.subject().equals(fingerprint()))
+                .singleElement()
+                .satisfies(row -> assertThat(row.detail())
+                        .contains(Files.readAllLines(Path.of(printed)).getLast())
+                        .contains("\"after\": "));
+        assertThat(Files.readString(service.work().resolve("certificate-key.old"))).doesNotContain("PRIVATE");
+    }
+
+    @Test
     void anAuditorGetsItFromThePage() throws Exception {
         var browser = service.browser("auditor");
         String address = "/experiments/P1/NAMES/certificate";

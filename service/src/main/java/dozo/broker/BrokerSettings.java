@@ -6,6 +6,7 @@ import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
+import java.util.function.Supplier;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
@@ -47,8 +48,8 @@ public record BrokerSettings(
         return user.isEmpty() ? "guest" : user;
     }
 
-    String secret() {
-        return passwordFile.isEmpty() ? "guest" : SecretFile.read(passwordFile);
+    Supplier<String> secret() {
+        return passwordFile.isEmpty() ? () -> "guest" : SecretFile.followed(passwordFile);
     }
 
     /** The notices of this process: by the configured broker, or none. */

@@ -1,6 +1,7 @@
 package dozo.broker;
 
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.impl.CredentialsProvider;
 import dozo.run.Notices;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +14,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,8 +92,19 @@ final class RabbitNotices implements Notices, AutoCloseable {
         try {
             ConnectionFactory factory = new ConnectionFactory();
             factory.setUri(settings.url());
-            factory.setUsername(settings.userName());
-            factory.setPassword(settings.secret());
+            Supplier<String> password = settings.secret();
+            // Asked at each connection: the password may have been changed.
+            factory.setCredentialsProvider(new CredentialsProvider() {
+                @Override
+                public String getUsername() {
+                    return settings.userName();
+                }
+
+                @Override
+                public String getPassword() {
+                    return password.get();
+                }
+            });
             factory.setConnectionTimeout(CONNECT_MILLIS);
             factory.setRequestedHeartbeat(HEARTBEAT_SECONDS);
             // Spring connects again.

@@ -12,6 +12,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -202,12 +203,12 @@ public record Settings(
             }
         }
 
-        String secret() {
-            return passwordFile.isEmpty() ? password : SecretFile.read(passwordFile);
+        Supplier<String> secret() {
+            return passwordFile.isEmpty() ? () -> password : SecretFile.followed(passwordFile);
         }
 
-        String ownerSecret() {
-            return ownerPasswordFile.isEmpty() ? ownerPassword : SecretFile.read(ownerPasswordFile);
+        Supplier<String> ownerSecret() {
+            return ownerPasswordFile.isEmpty() ? () -> ownerPassword : SecretFile.followed(ownerPasswordFile);
         }
 
         /** Returns the address without anything that may be secret. */

@@ -559,6 +559,22 @@ class LedgerCompleteTest {
                         () -> post("/me/tokens", "{\"name\": \"nightly\"}"),
                         token("token.created", "boss/nightly")),
                 change(
+                        "POST /api/v1/me/tokens/{id}/rotation",
+                        () -> post(
+                                "/me/tokens/" + service.count("select max(token_id) from api_token") + "/rotation", "{}"),
+                        row(
+                                "token.rotated",
+                                "boss/nightly",
+                                "roles=[ADMIN]; scope=ALL; read_only=false; expires=*; former_until=*")),
+                change(
+                        "POST /api/v1/keys/{name}/rotation",
+                        () -> post("/keys/site-key/rotation", null),
+                        row("key.introduced", ANY, "purpose=sites; after=*")),
+                change(
+                        "DELETE /api/v1/keys/{name}/former",
+                        () -> ask("DELETE", "/keys/site-key/former?force=true", null),
+                        row("key.dropped", ANY, "purpose=sites; anyway=true")),
+                change(
                         "DELETE /api/v1/me/tokens/{id}",
                         () -> ask("DELETE", "/me/tokens/" + service.count("select max(token_id) from api_token"), null),
                         token("token.revoked", "boss/nightly")),

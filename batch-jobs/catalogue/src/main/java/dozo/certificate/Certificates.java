@@ -15,10 +15,12 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -43,8 +45,10 @@ public class Certificates {
      *
      * @param publicKey in PEM, as OpenSSL reads it
      * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
+     * @param earlier a line for each key that was replaced: the key, the one after it, the time, and the signature of each of them over
+     * these three
      */
-    public record PublishedKey(String publicKey, String fingerprint) {}
+    public record PublishedKey(String publicKey, String fingerprint, List<String> earlier) {}
 
     public Certificates(
             JdbcClient jdbc,
@@ -69,7 +73,27 @@ public class Certificates {
         KeyPair pair = key.published();
         return new PublishedKey(
                 SigningKey.pem(pair.getPublic()),
-                SigningKey.fingerprint(pair.getPublic()).toString());
+                SigningKey.fingerprint(pair.getPublic()).toString(),
+                key.successions());
+    }
+
+    /**
+     * Puts a new key in the place of the present one, which vouches for it in the ledger. What the present one has signed
+     * stays valid.
+     *
+     * @return the new key
+     * @throws Refusal if the file of the present one is missing, or is not a key pair
+     */
+    @Transactional
+    public synchronized PublishedKey replace(String actor) {
+        key.replace(
+                clock.instant().truncatedTo(ChronoUnit.SECONDS),
+                (before, now, line) -> ledger.append(
+                        actor,
+                        KEY_INTRODUCED,
+                        SigningKey.fingerprint(now).toString(),
+                        Map.of("purpose", "certificates", "after", SigningKey.fingerprint(before), "vouched", line)));
+        return key();
     }
 
     /** Signs with the service's key. */

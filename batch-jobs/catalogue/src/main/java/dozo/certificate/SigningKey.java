@@ -16,9 +16,14 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
+import java.time.Instant;
 import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The service's own key for certificates: Ed25519. Created by a service that starts, or when it is needed; only its file
@@ -52,7 +57,7 @@ public final class SigningKey {
     public synchronized void create() {
         try {
             if (Files.notExists(file)) {
-                write();
+                SiteKey.write(file, text(fresh()));
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot create the signing key in " + file, e);
@@ -92,6 +97,47 @@ public final class SigningKey {
         return pem(published().getPublic());
     }
 
+    /**
+     * Puts a new key in the place of this one, whose private part is gone then. Each signs that the new one follows: whoever trusts
+     * one of them can trust the other. The line with this is added to the file beside the key's.
+     *
+     * @param told gets the two keys and the line before anything is changed; if it fails, nothing is
+     * @throws Refusal if the file is missing, or is not a key pair
+     */
+    synchronized void replace(Instant at, Succeeded told) {
+        KeyPair before = published();
+        KeyPair now = fresh();
+        HexFormat hex = HexFormat.of();
+        String order = "%s %s %s"
+                .formatted(
+                        hex.formatHex(before.getPublic().getEncoded()), hex.formatHex(now.getPublic().getEncoded()), at);
+        byte[] message = "Dozo key 1\n%s\n".formatted(order).getBytes(StandardCharsets.US_ASCII);
+        String line = "Dozo-Key: %s %s %s"
+                .formatted(order, hex.formatHex(sign(before, message)), hex.formatHex(sign(now, message)));
+        told.accept(before.getPublic(), now.getPublic(), line);
+        try {
+            SiteKey.replace(file, text(now), Stream.concat(successions().stream(), Stream.of(line))
+                    .collect(Collectors.joining("\n", "", "\n")));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot replace the signing key in " + file, e);
+        }
+    }
+
+    /** Gets a key, the one after it, and the line by which {@code docs/check_certificate.py} goes from one to the other. */
+    interface Succeeded {
+        void accept(PublicKey before, PublicKey now, String line);
+    }
+
+    /** Returns the lines of all keys that this one and those before it have replaced, oldest first. */
+    List<String> successions() {
+        Path earlier = SiteKey.former(file);
+        try {
+            return Files.exists(earlier) ? Files.readAllLines(earlier, StandardCharsets.US_ASCII) : List.of();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the earlier signing keys in " + earlier, e);
+        }
+    }
+
     static byte[] sign(KeyPair key, byte[] message) {
         try {
             Signature signature = Signature.getInstance(ALGORITHM);
@@ -126,14 +172,16 @@ public final class SigningKey {
         return pem(PUBLIC, key.getEncoded());
     }
 
-    private void write() throws IOException {
-        KeyPair fresh;
+    private static KeyPair fresh() {
         try {
-            fresh = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            return KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
-        SiteKey.write(file, pem(PRIVATE, fresh.getPrivate().getEncoded()) + pem(fresh.getPublic()));
+    }
+
+    private static String text(KeyPair key) {
+        return pem(PRIVATE, key.getPrivate().getEncoded()) + pem(key.getPublic());
     }
 
     private KeyPair read() throws IOException {

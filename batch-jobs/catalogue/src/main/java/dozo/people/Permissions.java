@@ -175,6 +175,9 @@ public final class Permissions {
             GET    /api/v1/holds                                                   own         all      all     all   read
             POST   /api/v1/holds                                                   -           all      -       all   write
             POST   /api/v1/holds/{id}/end                                          -           -        -       all   write
+            GET    /api/v1/keys                                                            -           -        -       all   read
+            POST   /api/v1/keys/{name}/rotation                                            -           -        -       all   -
+            DELETE /api/v1/keys/{name}/former                                              -           -        -       all   -
             GET    /api/v1/labels                                                  own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
@@ -182,6 +185,7 @@ public final class Permissions {
             PUT    /api/v1/me/password                                             self        self     self    self  -
             GET    /api/v1/me/tokens                                               self        self     self    self  read
             POST   /api/v1/me/tokens                                               self        self     self    self  -
+            POST   /api/v1/me/tokens/{id}/rotation                                         self        self     self    self  -
             DELETE /api/v1/me/tokens/{id}                                          self        self     self    self  write
             GET    /api/v1/openapi                                                 all         all      all     all   read
             GET    /api/v1/origins                                                 -           all      all     all   read
@@ -232,6 +236,7 @@ public final class Permissions {
             GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
             GET    /api/v1/host-key                                                -           -        -       all   write
             GET    /api/v1/site-key                                                -           -        -       all   read
+            GET    /api/v1/site-key/sites                                                  -           -        -       all   write
             GET    /api/v1/sites                                                   -           all      all     all   read
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write

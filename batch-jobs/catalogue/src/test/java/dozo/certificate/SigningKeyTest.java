@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,6 +48,28 @@ class SigningKeyTest {
 
         assertThat(Program.succeed("openssl", "pkey", "-in", file.toString(), "-pubout"))
                 .isEqualTo(SigningKey.pem(made.getPublic()));
+    }
+
+    @Test
+    void aReplacedKeyLeavesItsPublicPartOnlyAndNothingIsChangedUntold() throws Exception {
+        KeyPair first = key.pair();
+        String before = Files.readString(file);
+        assertThatThrownBy(() -> key.replace(Instant.EPOCH, (_, _, _) -> {
+                    throw new IllegalStateException("no row");
+                }))
+                .hasMessage("no row");
+        assertThat(file).hasContent(before);
+        assertThat(folder.resolve("certificate-key.old")).doesNotExist();
+
+        AtomicReference<String> told = new AtomicReference<>();
+        key.replace(Instant.EPOCH, (_, _, line) -> told.set(line));
+
+        assertThat(key.pair().getPublic()).isNotEqualTo(first.getPublic());
+        assertThat(key.successions()).containsExactly(told.get());
+        assertThat(told.get())
+                .matches("Dozo-Key: \\p{XDigit}{88} \\p{XDigit}{88} 1970-01-01T00:00:00Z( \\p{XDigit}{128}){2}");
+        Files.delete(file);
+        assertThatThrownBy(() -> key.replace(Instant.EPOCH, (_, _, line) -> told.set(line))).isInstanceOf(Refusal.class);
     }
 
     @Test

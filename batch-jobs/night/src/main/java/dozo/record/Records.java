@@ -36,6 +36,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
@@ -147,6 +148,63 @@ public class Records {
     /** Makes the next base record of every site continue none: those before have what has been erased since. */
     public void renew() {
         jdbc.sql("update catalogue_base set renew = true").update();
+    }
+
+    /**
+     * Puts a new recovery key in the place of the present one. The next night writes every record of every site anew for both, because
+     * those that are there are for the former one only.
+     *
+     * @return the new public key
+     * @throws Refusal if a run is active, or the key before the present one is still there
+     */
+    @Transactional
+    public synchronized String replaceKey(String actor) {
+        requireNoRun(jdbc);
+        renew();
+        jdbc.sql("update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0")
+                .update();
+        return keys.replace(actor);
+    }
+
+    /**
+     * Removes the recovery key before the present one.
+     *
+     * @param anyway also if it is needed for records
+     * @throws Refusal if there is none, or a site has records that the present one cannot read
+     */
+    public synchronized void dropKey(boolean anyway, String actor) {
+        Instant since = keys.introducedAt();
+        List<String> needed = jdbc.sql("""
+                        select name from site s
+                        where removed_at is null
+                          and (exists (select from catalogue_base b where b.site_id = s.site_id and b.written_at <= :since)
+                               or exists (select from catalogue_segment g
+                                          where g.site_id = s.site_id and g.written_at <= :since))
+                        order by name
+                        """)
+                .param("since", Timestamp.from(since))
+                .query(String.class)
+                .list();
+        if (!anyway && !needed.isEmpty()) {
+            throw Refusal.conflict(
+                    "key",
+                    "site %s has records that only the former key can read; the next complete night there writes them anew",
+                    needed.getFirst());
+        }
+        keys.drop(anyway, actor);
+    }
+
+    /**
+     * Refuses while a run is active: it may be writing a record with the present keys.
+     *
+     * @throws Refusal if one is
+     */
+    public static void requireNoRun(JdbcClient jdbc) {
+        if (jdbc.sql("select exists (select from run where ended_at is null)")
+                .query(Boolean.class)
+                .single()) {
+            throw Refusal.conflict("key", "a run is active; replace the key after its end");
+        }
     }
 
     /** Makes the next record of an experiment, or of the base for null, continue none at this site: one of those before is damaged. */

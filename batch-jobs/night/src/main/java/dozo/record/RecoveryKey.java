@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -48,7 +50,7 @@ public final class RecoveryKey {
     public synchronized void create() {
         try {
             if (Files.notExists(file)) {
-                write();
+                SiteKey.write(file, text(fresh()));
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot create the recovery key in " + file, e);
@@ -73,9 +75,42 @@ public final class RecoveryKey {
     public String published() {
         SiteKey.checkThere(file);
         try {
-            return read();
+            return read(file);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the recovery key in " + file, e);
+        }
+    }
+
+    /**
+     * Puts a new key in the place of this one, which stays in the file beside it until {@link SiteKey#drop}.
+     *
+     * @param told gets the public keys before anything is changed; if it fails, nothing is
+     * @return the new public key
+     * @throws Refusal if the file is missing or is not a key, or the key before this one is still there
+     */
+    synchronized String replace(Consumer<SiteKey.Change> told) {
+        SiteKey.checkAlone(file);
+        KeyPair fresh = fresh();
+        String now = String.valueOf(fresh.getPublic());
+        told.accept(new SiteKey.Change(published(), now));
+        try {
+            SiteKey.replace(file, text(fresh), Files.readString(file, StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot replace the recovery key in " + file, e);
+        }
+        return now;
+    }
+
+    /**
+     * Returns the public key before this one, while it is kept.
+     *
+     * @throws Refusal if its file is there, but is not a key
+     */
+    Optional<String> former() {
+        try {
+            return SiteKey.isFormerThere(file) ? Optional.of(read(SiteKey.former(file))) : Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the recovery key before " + file, e);
         }
     }
 
@@ -87,17 +122,19 @@ public final class RecoveryKey {
                 .toList();
     }
 
-    private void write() throws IOException {
-        KeyPair fresh;
+    private static KeyPair fresh() {
         try {
-            fresh = new X25519KeyPairGenerator().generateKeyPair();
+            return new X25519KeyPairGenerator().generateKeyPair();
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has X25519", e);
         }
-        SiteKey.write(file, "# public key: %s\n%s\n".formatted(fresh.getPublic(), fresh.getPrivate()));
     }
 
-    private String read() throws IOException {
+    private static String text(KeyPair key) {
+        return "# public key: %s\n%s\n".formatted(key.getPublic(), key.getPrivate());
+    }
+
+    private static String read(Path file) throws IOException {
         String text = Files.readString(file, StandardCharsets.ISO_8859_1);
         Matcher recipient = PUBLIC.matcher(text);
         if (recipient.find() && fits(recipient.group(1), identities(text))) {

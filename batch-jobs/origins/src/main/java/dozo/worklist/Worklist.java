@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -70,9 +71,9 @@ public final class Worklist {
      *
      * @param orthanc the address of Orthanc's REST API; null if there is none
      * @param server Orthanc's name for the worklist server, in its {@code DicomModalities}
-     * @param user for Orthanc, with {@code password}; empty if it requires none
+     * @param user for Orthanc, with {@code password}, which may be another one at each time; empty if it requires none
      */
-    public record Address(@Nullable URI orthanc, String server, String user, String password) {
+    public record Address(@Nullable URI orthanc, String server, String user, Supplier<String> password) {
 
         /** Returns a text without the password. */
         @Override
@@ -202,7 +203,7 @@ public final class Worklist {
         if (!address.user.isEmpty()) {
             String login = Base64.getEncoder()
                     .encodeToString(
-                            "%s:%s".formatted(address.user, address.password).getBytes(StandardCharsets.UTF_8));
+                            "%s:%s".formatted(address.user, address.password.get()).getBytes(StandardCharsets.UTF_8));
             request.header("Authorization", "Basic " + login);
         }
         try {

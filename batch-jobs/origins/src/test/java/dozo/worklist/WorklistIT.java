@@ -259,13 +259,13 @@ class WorklistIT {
     private Worklist worklist(String server) {
         return new Worklist(
                 new Worklist.Address(
-                        URI.create("http://127.0.0.1:%d/".formatted(orthancPort)), server, "dozo", "secret"),
+                        URI.create("http://127.0.0.1:%d/".formatted(orthancPort)), server, "dozo", () -> "secret"),
                 bookings,
                 codes);
     }
 
     private Worklist at(@org.jspecify.annotations.Nullable String url) {
-        return new Worklist(new Worklist.Address(url == null ? null : URI.create(url), "ris", "", ""), bookings, codes);
+        return new Worklist(new Worklist.Address(url == null ? null : URI.create(url), "ris", "", () -> ""), bookings, codes);
     }
 
     private static Map<String, JudgedBooking> byAccession(Bookings.Answer answer) {

@@ -16,6 +16,7 @@ import dozo.message.MailSettings;
 import dozo.message.WebhookSettings;
 import dozo.record.RecoverySettings;
 import dozo.registry.ErasureSettings;
+import dozo.registry.RegistrationSettings;
 import dozo.registry.RiskSettings;
 import dozo.run.RetentionSettings;
 import dozo.run.ScrubSettings;
@@ -93,7 +94,8 @@ public class Application {
             RetentionSettings.class,
             ErasureSettings.class,
             RecoverySettings.class,
-            RiskSettings.class);
+            RiskSettings.class,
+            RegistrationSettings.class);
 
     /**
      * The commands that need Spring or the database in this process. The launcher starts all others from a cache of

@@ -57,7 +57,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
-import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PatchMapping;
@@ -165,9 +164,10 @@ public record ExperimentApi(
      */
     @Verb(
             value =
-                    "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--site=S] [--sort=KEY]",
+                    "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--source=PATH] [--site=S] [--sort=KEY]",
             arguments = {
-                "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE",
+                "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE; with a / also part of the source's path",
+                "--source=only with this part in the source's path",
                 "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned, verified or retired",
                 "--sort=by registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
             },
@@ -195,6 +195,7 @@ public record ExperimentApi(
             @RequestParam(required = false) @Nullable LocalDate acquiredUntil,
             @RequestParam(required = false) @Nullable State state,
             @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable String source,
             @RequestParam(defaultValue = "false") boolean frozen,
             @RequestParam(required = false) @Nullable ExperimentOrder sort,
             @RequestParam(defaultValue = "0") String after,
@@ -206,8 +207,8 @@ public record ExperimentApi(
         if (frozen && !sheet.wanted()) {
             return frozen(sight, begin == null ? 0 : begin.id(), limit);
         }
-        Filter wanted =
-                new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, frozen ? State.FROZEN : state);
+        State only = frozen ? State.FROZEN : state;
+        Filter wanted = new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, only, source);
         // If there are several sites, an experiment has a state at each of them. The list does not require a choice of
         // one.
         boolean anywhere = !order.by().atSite() && (wanted.state() == null || wanted.state() == State.FROZEN);
@@ -264,12 +265,11 @@ public record ExperimentApi(
             Principal actor,
             Sight sight)
             throws IOException {
-        String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
         FileGuesses guesses = suggest ? suggestions.forFile(sight) : null;
         Answer answer = bulk.register(
                 sight,
                 csv,
-                encoding == null ? null : encoding.replace("\"", ""),
+                Sheet.charset(type),
                 mode,
                 dryRun,
                 guesses,
@@ -376,6 +376,7 @@ public record ExperimentApi(
      * Corrects what was typed of an experiment. Fields that are missing stay; an empty one is unknown from now on. Nothing is sent again.
      */
     @Verb(
+            about = "Corrects what was typed of an experiment, or of all experiments of a CSV file.",
             value =
                     "edit PROJECT/EXPERIMENT:project/code [--title=TEXT] [--modality=CODE] [--scanner=CODE] [--acquired=DAY] [--subject=CODE] [--note=TEXT]",
             arguments = "PROJECT/EXPERIMENT=the experiment",

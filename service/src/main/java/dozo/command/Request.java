@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import tools.jackson.databind.JsonNode;
@@ -164,9 +166,14 @@ record Request(
         String address = address(service, given).toString();
         if (operation.at("/requestBody/content").has("text/csv")) {
             CommandSpec command = service.commandLine().getCommandSpec();
-            Path file = Path.of(command.positionalParameters().getFirst().<String>getValue());
-            return service.postCsv(
-                    address, file, command.findOption("--encoding").getValue(), JsonNode.class);
+            OptionSpec named = command.findOption("--csv");
+            ArgSpec file = named == null ? command.positionalParameters().getFirst() : named;
+            return service.sendCsv(
+                    method.toUpperCase(Locale.ROOT),
+                    address,
+                    Path.of(file.<String>getValue()),
+                    command.findOption("--encoding").getValue(),
+                    JsonNode.class);
         }
         Map<String, Object> body = new LinkedHashMap<>(given);
         body.keySet().removeIf(name -> !placeOf(name).equals("body"));

@@ -301,6 +301,16 @@ class LedgerCompleteTest {
                         () -> ask("PATCH", "/experiments/P1/E1", "{\"note\": \"%s\"}".formatted(PATIENT)),
                         row("experiment.corrected", "P1/E1", "note_sha256=*")),
                 change(
+                        "PATCH /api/v1/experiments/bulk",
+                        () -> service.with(boss())
+                                .ask(
+                                        "PATCH",
+                                        "/api/v1/experiments/bulk",
+                                        "code,title\nP1/E1,%s again".formatted(PATIENT),
+                                        "Content-Type",
+                                        "text/csv"),
+                        row("experiment.corrected", "P1/E1", "title_sha256=*")),
+                change(
                         "POST /api/v1/experiments/{project}/{code}/labels",
                         () -> post("/experiments/P1/E1/labels", "{\"label\": \"%s\"}".formatted(PATIENT)),
                         row("label.added", "P1/E1", "label_sha256=*")),

@@ -144,6 +144,7 @@ public final class Permissions {
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write
+            PATCH  /api/v1/experiments/bulk                                        own         all      -       all   write
             GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read

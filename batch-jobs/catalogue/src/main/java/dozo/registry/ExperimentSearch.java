@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.FilePath;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.ledger.Worded;
@@ -9,6 +10,7 @@ import dozo.registry.Experiments.Experiment;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.Arrays;
@@ -19,6 +21,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -87,7 +90,11 @@ public class ExperimentSearch {
                    or lower(e.code || ' ' || e.title) like :words
                    or lower(e.subject) like :start
                    or e.project_id = any(:projects)
-                   or (e.project_id = any(:named) and lower(e.code) like :code))
+                   or (e.project_id = any(:named) and lower(e.code) like :code)
+                   or (encode(e.source_root, 'escape') like any(:pathPatterns::text[]) and has_part(e.source_root, :pathParts::bytea[])))
+              and (:sourcePatterns::text[] is null
+                   or (encode(e.source_root, 'escape') like any(:sourcePatterns::text[])
+                       and has_part(e.source_root, :sourceParts::bytea[])))
             """;
 
     /** By id and in any state: selects the page first, then computes the states on it. */
@@ -158,9 +165,10 @@ public class ExperimentSearch {
      * Selects experiments; null: any. Without a state and a text, only those that are not retired.
      *
      * @param text part of the code or title, in any case; or the beginning of the subject's code, of the project's code, or of
-     * {@code project/code}
+     * {@code project/code}; with a {@code /} also part of the source's path
      * @param from acquired on this day or later
      * @param until acquired on this day or earlier
+     * @param source part of the source's path, as it is shown
      */
     public record Filter(
             @Nullable String text,
@@ -169,14 +177,20 @@ public class ExperimentSearch {
             @Nullable String scanner,
             @Nullable LocalDate from,
             @Nullable LocalDate until,
-            @Nullable State state) {
+            @Nullable State state,
+            @Nullable String source) {
 
-        public static final Filter ALL = new Filter(null, null, null, null, null, null, null);
+        public static final Filter ALL = new Filter(null, null, null, null, null, null, null, null);
 
         /** Refuses a text that is too long or not one line ({@link Refusal}). */
         public Filter {
+            checkText("q", text);
+            checkText("source", source);
+        }
+
+        private static void checkText(String field, @Nullable String text) {
             if (text != null && (text.length() > TEXT_LENGTH_MAX || !Code.isText(text))) {
-                throw new Refusal("q", "expected one line of at most %d characters", TEXT_LENGTH_MAX);
+                throw new Refusal(field, "expected one line of at most %d characters", TEXT_LENGTH_MAX);
             }
         }
     }
@@ -409,6 +423,7 @@ public class ExperimentSearch {
     private JdbcClient.StatementSpec asked(String statement, Sight sight, Filter wanted, int site) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
+        String source = wanted.source == null ? null : wanted.source.strip();
         return jdbc.sql(statement)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
                 .params(Map.of("seen", sight.seen(), "site", site))
@@ -420,6 +435,8 @@ public class ExperimentSearch {
                         "named",
                         text == null || slash < 0 ? new Integer[0] : projects(literally(text.substring(0, slash))))
                 .param("code", text == null || slash < 0 ? null : literally(text.substring(slash + 1)) + "%")
+                .params(parts("path", slash < 0 || wanted.text == null ? null : wanted.text.strip()))
+                .params(parts("source", source))
                 .param("states", wanted.state == null ? new String[0] : selected(wanted.state));
     }
 
@@ -446,6 +463,26 @@ public class ExperimentSearch {
                 .query((row, n) -> row.getInt(1))
                 .list()
                 .toArray(Integer[]::new);
+    }
+
+    /** Returns parameters for a part of a path: all bytes that it may be, and their patterns. Null: any path. */
+    private static Map<String, SqlParameterValue> parts(String name, @Nullable String text) {
+        byte[][] parts = text == null ? null : FilePath.written(text).toArray(byte[][]::new);
+        String[] patterns = parts == null
+                ? null
+                : Arrays.stream(parts).map(ExperimentSearch::pattern).toArray(String[]::new);
+        return Map.of(
+                name + "Parts", new SqlParameterValue(Types.ARRAY, parts),
+                name + "Patterns", new SqlParameterValue(Types.ARRAY, patterns));
+    }
+
+    /** Returns a pattern for a part of {@code encode(path, 'escape')}. */
+    private static String pattern(byte[] part) {
+        StringBuilder written = new StringBuilder();
+        for (byte b : part) {
+            written.append(b < 0 ? "\\%03o".formatted(b & 0xff) : b == '\\' ? "\\\\" : String.valueOf((char) b));
+        }
+        return "%" + literally(written.toString()) + "%";
     }
 
     /** Escapes the text for a pattern that matches only the text. */

@@ -13,6 +13,7 @@
             "registry",
             "remote",
             "send",
+            "source",
             "setting",
             "transfer",
             "verify"

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -233,6 +234,7 @@ public class SourceMoves implements DisposableBean {
             if (latest != null && latest.goesOn()) {
                 throw Refusal.conflict("from", "another move of sources has not ended; wait for its end, or stop it");
             }
+            ledger.append(actor, "move.requested", "sources", facts(now));
             latest = now;
             now.thread = Thread.ofPlatform().name("source-move").daemon().start(() -> run(now));
             return now.shown();
@@ -267,6 +269,7 @@ public class SourceMoves implements DisposableBean {
         Begun now = visible(sight, actor)
                 .filter(each -> each.goesOn() && !each.decided)
                 .orElseThrow(() -> Refusal.conflict("move", "no move of sources is under way"));
+        ledger.append(actor, "move.stopping", "sources", facts(now));
         now.stopped = true;
         requireNonNull(now.thread).interrupt();
         return now.shown();
@@ -322,7 +325,7 @@ public class SourceMoves implements DisposableBean {
         if (now.wanted.check) {
             return MoveState.CHECKED;
         }
-        if (left > 0 && !now.wanted.sameOnly) {
+        if (left > 0 && (same.isEmpty() || !now.wanted.sameOnly)) {
             throw Refusal.conflict("to", "%d of %d experiments differ; nothing has changed", left, all.size());
         }
         List<Relocated> moved = same.stream().map(Done::relocated).toList();
@@ -349,22 +352,21 @@ public class SourceMoves implements DisposableBean {
         }
         move(now, moved, manifests);
         SourceMove shown = shown(now);
-        ledger.append(
-                now.actor,
-                "source.moved",
-                "sources",
-                Map.of(
-                        "from_sha256", GivenPaths.digest(now.where.from()),
-                        "to_sha256", GivenPaths.digest(now.where.to()),
-                        "experiments", moved.size(),
-                        "left", left,
-                        "files_read", shown.filesRead,
-                        "bytes_read", shown.bytesRead));
+        Map<String, Object> facts = facts(now);
+        facts.putAll(Map.of("experiments", moved.size(), "left", left));
+        facts.putAll(Map.of("files_read", shown.filesRead, "bytes_read", shown.bytesRead));
+        ledger.append(now.actor, "source.moved", "sources", facts);
         if (isRunReading()) {
             throw Refusal.conflict("from", "a run has just begun; nothing has changed; try again after its end");
         }
         decide(now);
         return true;
+    }
+
+    /** Without the paths: folders may be named after people, and ledger rows are permanent. */
+    private static Map<String, Object> facts(Begun now) {
+        return new HashMap<>(Map.of(
+                "from_sha256", GivenPaths.digest(now.where.from()), "to_sha256", GivenPaths.digest(now.where.to())));
     }
 
     private boolean isRunReading() {

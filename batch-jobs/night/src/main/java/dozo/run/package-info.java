@@ -13,8 +13,8 @@
             "registry",
             "remote",
             "send",
-            "source",
             "setting",
+            "source",
             "transfer",
             "verify"
         })

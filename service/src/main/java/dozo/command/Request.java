@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
@@ -215,6 +216,11 @@ record Request(
                             service, drill, path + "/" + drill.value().id());
                 }
             }
+            case MOVE -> {
+                if (wait) {
+                    return moved(service, answer);
+                }
+            }
             case STOP -> {
                 if (wait) {
                     return Dozo.stopped(service, Answer.of(answer, ShownRun.class));
@@ -238,6 +244,22 @@ record Request(
             });
         }
         return exit(answer.sent());
+    }
+
+    /** Follows a move of sources to its end. */
+    private int moved(Connection service, Answer<JsonNode> begun) throws InterruptedException {
+        Function<JsonNode, String> line =
+                move -> Phrase.lines(move, said("lines")).findFirst().orElse("");
+        Answer<JsonNode> ended = Following.end(
+                service,
+                begun,
+                path,
+                JsonNode.class,
+                move -> move.path("goesOn").booleanValue(),
+                line,
+                "the service goes on; to see it: dozo source moving; to stop it: dozo source stop");
+        service.print(ended, line.apply(ended.sent()));
+        return exit(ended.sent());
     }
 
     /** Returns the response's fields and those that were given; all that was given is in {@code given}, too. */

@@ -19,6 +19,11 @@ import dozo.run.Runs;
 import dozo.run.SiteMeasuring;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Objects;
+import javax.sql.DataSource;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,6 +74,7 @@ class LedgerCompleteTest {
     private static HttpServer ris;
     private static LoopbackSite site;
     private static JdbcClient jdbc;
+    private static @Nullable Connection held;
 
     /** Selects the name and a digest of each table that belongs to the state. */
     private static String digests;
@@ -494,6 +500,18 @@ class LedgerCompleteTest {
                         () -> post("/runs/%d/resume".formatted(latest("run")), null),
                         row("run.resumed", ANY, "before=*; after=*")),
                 starting(
+                        "POST /api/v1/source-move",
+                        () -> {},
+                        () -> post(
+                                "/source-move",
+                                "{\"from\": \"%s\", \"to\": \"%s\", \"check\": true}".formatted(source("one"), source("two"))),
+                        row("move.requested", "sources", "from_sha256=%s; to_sha256=%s".formatted(sha256(source("one")), sha256(source("two"))))),
+                starting(
+                        "POST /api/v1/source-move/stop",
+                        LedgerCompleteTest::beginAMove,
+                        LedgerCompleteTest::stopTheMove,
+                        row("move.stopping", "sources", "from_sha256=*; to_sha256=*")),
+                starting(
                         "POST /api/v1/runs/{id}/stop",
                         LedgerCompleteTest::leaveARun,
                         () -> post("/runs/%d/stop".formatted(latest("run")), null),
@@ -781,6 +799,33 @@ class LedgerCompleteTest {
     private static void leaveARun() {
         awaitNoRun();
         service.openRun();
+    }
+
+    /** Begins a move of sources that waits for a row until it was asked to stop. */
+    private static void beginAMove() {
+        try {
+            await().atMost(Duration.ofMinutes(5))
+                    .until(() -> !ask("GET", "/source-move", null).at("/goesOn").asBoolean());
+            Files.createDirectory(folder.resolve("moved"));
+            held = service.bean(DataSource.class).getConnection();
+            held.setAutoCommit(false);
+            held.createStatement().execute("select from experiment for update");
+            post("/source-move", "{\"from\": \"%s\", \"to\": \"%s\"}".formatted(source("one"), folder.resolve("moved")));
+        } catch (IOException | SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Answer stopTheMove() {
+        Answer answer = post("/source-move/stop", null);
+        try {
+            if (answer.status() < 300) {
+                Objects.requireNonNull(held).close();
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return answer;
     }
 
     private static void awaitNoRun() {

@@ -2,8 +2,10 @@ package dozo.manifest;
 
 import dozo.file.FilePath;
 import dozo.ledger.Rows;
+import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Tripwire.Lost;
 import java.util.Collection;
+import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -192,6 +194,43 @@ final class Differences {
                                                            and m.modified_ns = x.before_ns)) as lost
                               from difference x) difference
                         """).query(Rows.of(Counts.class)).single();
+    }
+
+    /**
+     * Says what was found. An entry of the manifest is missing unless it was reported: what is unknown is not there.
+     *
+     * @param reported the number of all entries that the source has now
+     */
+    Comparison compared(Manifest before, long reported) {
+        List<String> first = jdbc.sql("""
+                        select entry_path(d.path, x.name) as path
+                        from difference x join directory d on d.experiment_id = :experiment and d.directory_no = x.directory_no
+                        where x.before_no is not null and x.content
+                        order by 1 limit :most
+                        """)
+                .param("experiment", experimentId)
+                .param("most", Comparison.NAMES_MAX)
+                .query((row, n) -> FilePath.of(row.getBytes("path")).toString())
+                .list();
+        return jdbc.sql("""
+                        select count(*) filter (where content and not same) as changed,
+                               count(*) filter (where content and same) as times,
+                               count(*) filter (where content and same and abs(modified_ns - before_ns) < 2000000000) as rounded,
+                               count(*) filter (where before_no is null) as added,
+                               count(*) filter (where not content and kind = 'f') as facts
+                        from (select *, kind = 'f' and (before_kind, before_bytes) = (kind, size_bytes) as same from difference) x
+                        where row_no is not null
+                        """)
+                .query((row, n) -> new Comparison(
+                        "",
+                        before.entries() - (reported - row.getLong("added")),
+                        row.getLong("changed"),
+                        row.getLong("times"),
+                        row.getLong("rounded"),
+                        row.getLong("added"),
+                        row.getLong("facts"),
+                        first))
+                .single();
     }
 
     /** Records the owners of unchanged entries that were sealed before owners were recorded. */

@@ -80,6 +80,14 @@ public final class SourceLook implements AutoCloseable {
         return new Ingested(refusal == null, load.findings());
     }
 
+    /** Compares the source with the current manifest, which must exist, in the caller's transaction. Seals nothing. */
+    public Comparison compare() {
+        if (refusal != null || load == null) {
+            return Comparison.failed(refusal == null ? "" : refusal.message());
+        }
+        return sealing.compare(experiment, known.current().orElseThrow(), load);
+    }
+
     /**
      * Returns whether the source equals the current manifest and there are no findings: then there is nothing to seal.
      */

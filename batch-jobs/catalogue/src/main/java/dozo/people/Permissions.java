@@ -252,6 +252,10 @@ public final class Permissions {
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
             GET    /api/v1/sites/{name}/tuning                                     -           all      all     all   read
             POST   /api/v1/sites/{name}/tuning                                     -           all      -       all   write
+            GET    /api/v1/source-move                                             own         all      all     all   read
+            POST   /api/v1/source-move                                             own         -        -       all   write
+            GET    /api/v1/source-move/differences                                 own         all      all     all   read
+            POST   /api/v1/source-move/stop                                        own         -        -       all   write
             GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read
             POST   /api/v1/users                                                   -           -        -       all   -

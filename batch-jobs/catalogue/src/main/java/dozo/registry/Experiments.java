@@ -38,7 +38,7 @@ public class Experiments {
     /** The message if the user may not see the other experiment: not even its name is shown. */
     public static final String FOREIGN_SOURCE = "this folder is already the source of an experiment of another project";
 
-    private static final String SELECT = """
+    static final String SELECT = """
             select e.*, p.code as project from experiment e join project p using (project_id)
             """;
 
@@ -452,7 +452,7 @@ public class Experiments {
         return new Refusal("project", "project \"%s\" does not exist; create it first", code);
     }
 
-    private void refuseTakenSource(Sight sight, Path root) {
+    void refuseTakenSource(Sight sight, Path root) {
         withSource(root).ifPresent(known -> {
             throw sight.sees(known.project())
                     ? Refusal.conflict(

@@ -2,12 +2,12 @@
 """Makes year-one.tar.gz: a service of an early version that has lived for 30 nights, for TenYearsIT.
 
     git clone . /tmp/early && git -C /tmp/early checkout 11a190cd && mvn -f /tmp/early -DskipTests package
-    ./make.py /tmp/early CLASS_PATH year-one.tar.gz
+    ./make.py /tmp/early ./dozo year-one.tar.gz
 
-CLASS_PATH has the tests of the version that writes the dump, and what they need. Requires sshd and GNU tar. The keys in the archive are made here, and open nothing.
+The second argument is the present version: its `dozo backup` reads the early version's database. Requires sshd and GNU tar. The
+keys in the archive are made here, and open nothing.
 
-    database/   the rows of all tables, as dozo.db.TableDump writes them
-    work/       the work folder without the database's
+    backup/     the database and the keys of the work folder, as `dozo backup` writes them
     site/       what the site has
     storage/    the sources after the last night: storage/P/E is /tmp/dozo-year-one/storage/P/E in the database
     paper/      a certificate, the key it is checked with, and digests.tsv, the table of contents.py
@@ -22,12 +22,13 @@ import sys
 import zipfile
 from pathlib import Path
 
-EARLY, CLASS_PATH, ARCHIVE = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]).absolute()
+EARLY, PRESENT, ARCHIVE = (Path(each).absolute() for each in sys.argv[1:4])
 sys.path.insert(0, str(EARLY / 'bench'))
 sys.dont_write_bytecode = True
 
 from contents import record  # noqa: E402
-from server import Server  # noqa: E402  (of the early version)
+import service as running  # noqa: E402  (of the early version, as the next)
+from server import Server  # noqa: E402
 from service import Service  # noqa: E402
 
 TOP = Path('/tmp/dozo-year-one')  # absolute paths are in the catalogue: it must not depend on who makes it
@@ -121,15 +122,10 @@ def live(service, paper):
     service.ended(service.post('/scrubs', {'site': 'dr'}), 300)
 
 
-def access(work):
-    """Returns the URL, user and password of the embedded database."""
-    port = (work / 'postgres/data/postmaster.pid').read_text().split('\n')[3]
-    return f'jdbc:postgresql://127.0.0.1:{port}/postgres', 'postgres', (work / 'postgres/password').read_text().strip()
-
-
 def main():
+    running.START_LIMIT_SECONDS = 900  # other work may go on here
     TOP.mkdir()
-    for name in ('database', 'paper', 'site'):
+    for name in ('backups', 'paper', 'site'):
         (TOP / name).mkdir()
     try:
         for experiment in EXPERIMENTS:
@@ -138,11 +134,9 @@ def main():
         with Server(TOP / 'sshd') as server, Service(TOP / 'dozo', program=EARLY / 'service/target/dozo.jar', before=('java', '-jar'), **settings) as service:
             service.add_site(server, TOP / 'site')
             live(service, TOP / 'paper')
-            command = ['java', '-cp', CLASS_PATH, 'dozo.start.YearOne', *access(service.folder / 'work'), TOP / 'database']
-            subprocess.run(command, check=True)
-        shutil.move(TOP / 'dozo/work', TOP / 'work')
-        shutil.rmtree(TOP / 'work/postgres')
-        parts = ['database', 'work', 'site', 'storage', 'paper']
+        subprocess.run([PRESENT, 'backup', TOP / 'backups'], env={**os.environ, 'DOZO_WORK': str(TOP / 'dozo/work')}, check=True)
+        next((TOP / 'backups').iterdir()).rename(TOP / 'backup')
+        parts = ['backup', 'paper', 'site', 'storage']
         subprocess.run(
             ['tar', '--format=posix', '--sparse', '--owner=0', '--group=0', '--sort=name', '-cf', '-', '-C', TOP, *parts],
             stdout=open(TOP / 'all.tar', 'wb'),

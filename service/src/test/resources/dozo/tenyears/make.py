@@ -101,6 +101,8 @@ def live(service, paper):
     for code, title in PROJECTS.items():
         service.post('/projects', {'code': code, 'title': title})
         service.put(f'/projects/{code}/roots', {'roots': [str(STORAGE / code)]})
+        # One of five files is much, and the nights of a month are of one day here.
+        service.put(f'/projects/{code}/tripwire', {'percent': 100, 'entries': 100})
     service.post('/users', {'name': 'sato', 'password': PASSWORD, 'roles': ['ADMIN']})
     service.post('/users', {'name': 'mori', 'password': PASSWORD, 'roles': ['LAB_MANAGER']})
     service.put('/projects/VIS/members/mori', {})

@@ -61,7 +61,7 @@ def check(table, site):
     for experiment in {experiment for experiment, _, _ in rows(table)}:
         current[experiment] = below(Path(site, experiment, 'data'))
         versions = Path(site, '.dozo/versions', experiment)
-        kept[experiment] = [below(number) for number in versions.iterdir()] if versions.exists() else []
+        kept[experiment] = [below(number / 'data') for number in versions.iterdir()] if versions.exists() else []
     faults = [
         f'nowhere: {experiment} {path} {digest}'
         for experiment, path, digest in rows(table)

@@ -12,6 +12,7 @@ import dozo.alert.Condition;
 import dozo.alert.Conditions;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
+import dozo.db.OtherPostgres;
 import dozo.db.Program;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
@@ -114,6 +115,7 @@ class TenYearsIT {
                 "-C",
                 folder.toString());
         work = Files.createDirectory(folder.resolve("a"));
+        TestDatabase.unpacked(work.resolve("postgres"));
         storage = folder.resolve("storage");
         table = folder.resolve("paper/digests.tsv");
         site = LoopbackSite.openSsh(folder.resolve("sshd"), folder.resolve("site"), 0);
@@ -254,8 +256,8 @@ class TenYearsIT {
     }
 
     /** The server of the embedded database in an early release of Dozo. */
-    private static List<Path> earlierPostgres() {
-        return List.of();
+    private static List<Path> earlierPostgres() throws IOException, InterruptedException {
+        return List.of(OtherPostgres.jar());
     }
 
     /** A night with only the old key admitted, one with both, and, after this step, one with only the new one. */

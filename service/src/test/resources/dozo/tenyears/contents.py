@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The witness of TenYearsIT: knows what every file was, without Dozo.
 
-    contents.py record TABLE STORAGE NIGHT    appends what has changed below STORAGE since the table's last rows
+    contents.py record TABLE STORAGE NIGHT    appends what has changed in the experiments below STORAGE since the table's last rows
     contents.py check TABLE SITE              every content that the table has is at the site, the latest under its own name
     contents.py compare TABLE STORAGE         STORAGE has exactly the table's latest contents
 
@@ -48,9 +48,10 @@ def latest(table):
 
 def record(table, storage, night):
     known, now = latest(table), present(storage)
+    experiments = {experiment for experiment, _ in now}
     with open(table, 'a') as out:
         for name in sorted(known.keys() | now.keys()):
-            if known.get(name) != now.get(name):
+            if name[0] in experiments and known.get(name) != now.get(name):
                 print(night, *name, now.get(name, '-'), sep='\t', file=out)
     return []
 

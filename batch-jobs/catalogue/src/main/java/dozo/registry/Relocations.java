@@ -127,7 +127,8 @@ public class Relocations {
                 each.subject(),
                 each.note(),
                 each.registeredAt(),
-                each.registeredBy());
+                each.registeredBy(),
+                each.retired());
     }
 
     /** The roots of a project, as they are and as they will be. */
@@ -144,11 +145,14 @@ public class Relocations {
         }
     }
 
-    /** Returns the visible experiments whose folder or file list is at or below the old folder, by id. */
+    /**
+     * Returns the visible experiments whose folder or file list is at or below the old folder, by id; without retired ones,
+     * whose sources may be gone.
+     */
     private List<Experiment> concerned(Relocation wanted) {
         byte[] old = FilePath.rawBytes(wanted.from);
         return jdbc.sql(Experiments.SELECT + """
-                        where e.source_kind <> 'none' and in_sight(:seen, p.code)
+                        where e.source_kind <> 'none' and e.retired_at is null and in_sight(:seen, p.code)
                           and (substring(e.source_root || '/'::bytea for :length) = :old || '/'::bytea
                                or substring(e.list_file || '/'::bytea for :length) = :old || '/'::bytea)
                         order by e.experiment_id

@@ -244,7 +244,7 @@ class WorklistIT {
         try {
             Worklist worklist = new Worklist(
                     new Worklist.Address(
-                            URI.create("http://127.0.0.1:" + server.getAddress().getPort()), "ris", "", ""),
+                            URI.create("http://127.0.0.1:" + server.getAddress().getPort()), "ris", "", () -> ""),
                     bookings,
                     codes,
                     Duration.ofSeconds(1));

@@ -8,6 +8,7 @@ import dozo.ledger.PastCoverage;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
+import dozo.registry.ExperimentSearch;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Retirements;
@@ -215,6 +216,9 @@ class RetireIT {
         assertThat(service.get("/api/v1/gaps?all=true").items()).isEqualTo(1);
         assertThat(service.get("/api/v1/scanners").items()).isZero();
         retirement("POST", "scanners/T7", "{\"reason\": \"again\"}").refused(409, "scanner");
+        service.patch("/api/v1/experiments/P1/E1", "{\"scanner\": \"T7\"}").expect(200);
+        assertThat(service.bean(ExperimentSearch.class).scanners(Sight.EVERYTHING)).containsExactly("T7");
+        assertThat(service.bean(ExperimentSearch.class).scannersInUse(Sight.EVERYTHING)).isEmpty();
         assertThat(Ended.dozo(service, "scanner unretire T7").out()).isEqualTo("T7 is not retired any more\n");
         assertThat(service.get("/api/v1/gaps").items()).isEqualTo(1);
         retirement("DELETE", "scanners/T7", null).refused(409, "scanner");

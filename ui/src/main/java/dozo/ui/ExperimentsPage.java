@@ -64,6 +64,7 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         List<Site> all = sites.all();
         choices.addTo(model, sight);
+        model.addAttribute("scanners", search.scanners(sight));
         model.addAttribute("states", State.values());
         model.addAttribute("columns", COLUMNS);
         model.addAttribute("sites", all);

@@ -401,20 +401,26 @@ public class ExperimentSearch {
 
     /** Returns the scanners of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
     public List<String> scanners(Sight sight) {
-        return known("scanner", sight);
+        return known("scanner", "true", sight);
+    }
+
+    /** Returns those of them that nobody has retired: the choices for a registration. */
+    public List<String> scannersInUse(Sight sight) {
+        return known(
+                "scanner", "not exists (select from scanner s where s.code = e.scanner and s.retired_at is not null)", sight);
     }
 
     /** Returns the modalities of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
     public List<String> modalities(Sight sight) {
-        return known("modality", sight);
+        return known("modality", "true", sight);
     }
 
-    private List<String> known(String column, Sight sight) {
+    private List<String> known(String column, String which, Sight sight) {
         return jdbc.sql("""
                         select distinct e.%1$s from experiment e join project p using (project_id)
-                        where e.%1$s is not null and in_sight(:seen, p.code)
+                        where e.%1$s is not null and in_sight(:seen, p.code) and %2$s
                         order by e.%1$s limit :limit
-                        """.formatted(column))
+                        """.formatted(column, which))
                 .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
                 .query((row, n) -> row.getString(1))
                 .list();

@@ -169,18 +169,19 @@ public class Retirements {
                     name,
                     told(gaps));
         }
-        Map<String, List<Gap>> each = gaps.stream().collect(Collectors.groupingBy(Gap::name));
         if (!mark(kind, name, false, why, gaps, asked.actor)) {
-            find(kind, name).ifPresent(before -> {
+            find(kind, name).ifPresent(_ -> {
                 throw Refusal.conflict(kind.word(), "%s is retired already", name);
             });
             return Optional.empty();
         }
         if (kind == Kind.PROJECT) {
+            Map<String, List<Gap>> each = gaps.stream().collect(Collectors.groupingBy(Gap::name));
             for (String its : experiments(name, "retired_at is null")) {
                 mark(Kind.EXPERIMENT, its, true, why, each.getOrDefault(its, List.of()), asked.actor);
             }
         }
+        cancelUnits(name);
         return find(kind, name);
     }
 
@@ -200,7 +201,6 @@ public class Retirements {
                         .update()
                 > 0;
         if (marked) {
-            cancelUnits(kind, name);
             // Without the reason: it may contain names, and ledger rows are permanent.
             ledger.append(
                     actor,
@@ -212,15 +212,14 @@ public class Retirements {
     }
 
     /** NB: a replication does not look at the source. What is claimed is being sent. */
-    private void cancelUnits(Kind kind, String name) {
-        if (kind == Kind.EXPERIMENT) {
-            jdbc.sql("""
-                            update transfer_unit u set state = 'CANCELLED', reason = 'the experiment was retired'
-                            from run r, experiment e join project p using (project_id)
-                            where p.code || '/' || e.code = :name and u.experiment_id = e.experiment_id and r.run_id = u.run_id
-                              and r.from_site_id is null and u.state = 'PLANNED' and u.worker_id is null
-                            """).param("name", name).update();
-        }
+    private void cancelUnits(String name) {
+        jdbc.sql("""
+                        update transfer_unit u set state = 'CANCELLED', reason = 'the experiment was retired'
+                        from run r, experiment e join project p using (project_id)
+                        where :name in (p.code, p.code || '/' || e.code) and e.retired_at is not null
+                          and u.experiment_id = e.experiment_id and r.run_id = u.run_id and r.from_site_id is null
+                          and u.state = 'PLANNED' and u.worker_id is null
+                        """).param("name", name).update();
     }
 
     /**

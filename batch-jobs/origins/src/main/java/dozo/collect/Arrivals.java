@@ -408,7 +408,8 @@ public class Arrivals {
     /** Returns experiments whose item is no longer listed and was never complete; the rest of it is missing. */
     List<Arrival> lost(Origin origin) {
         return jdbc.sql(SELECT + """
-                        where a.origin_id = :origin and a.state = 'GONE' and a.experiment_id is not null and a.complete_at is null
+                        where a.origin_id = :origin and a.state = 'GONE' and a.complete_at is null
+                          and a.experiment_id in (select experiment_id from living_experiment)
                         order by a.arrival_id
                         """)
                 .param("origin", origin.id())

@@ -39,18 +39,15 @@ final class SignOfLife {
      */
     void give(Connection open, long process) throws SQLException {
         String now = equipment;
-        boolean fresh = !given || !now.equals(equipmentGiven);
-        if (fresh || System.nanoTime() - givenNanos >= INTERVAL.toNanos()) {
+        if (!given
+                || !now.equals(equipmentGiven)
+                || System.nanoTime() - givenNanos >= INTERVAL.toNanos()) {
             store(open, process, false);
-            if (fresh) {
-                // NB: not with each sign, it has some kB.
-                LeaseTable.update(
-                        open,
-                        "update service_seen set equipment = nullif(?, '')::jsonb where name = ? and process = ?",
-                        now,
-                        name,
-                        process);
-            }
+            // NB: not in the statement above, which would write some kB with each sign.
+            LeaseTable.update(open, """
+                    update service_seen set equipment = nullif(?, '')::jsonb
+                    where name = ? and process = ? and equipment is distinct from nullif(?, '')::jsonb
+                    """, now, name, process, now);
             given = true;
             equipmentGiven = now;
             givenNanos = System.nanoTime();

@@ -16,6 +16,7 @@ import dozo.db.TestDatabase;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -195,7 +196,10 @@ class DatabaseAwayTest {
         }
         try {
             assertThat(Files.readString(output)).contains("does not answer yet; waiting up to 600 s");
-            relay.open();
+            await().atMost(LIMIT).ignoreExceptionsInstanceOf(BindException.class).until(() -> {
+                relay.open();
+                return true;
+            });
             await().atMost(LIMIT)
                     .failFast(() -> !worker.isAlive())
                     .until(() -> Files.readString(output).contains("this worker waits for work"));
@@ -231,7 +235,12 @@ class DatabaseAwayTest {
         StartingServer(Relay relay) throws IOException {
             relay.refuse();
             listening.setReuseAddress(true);
-            listening.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), relay.port()));
+            InetSocketAddress there = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), relay.port());
+            // A thread that still accepts holds the port for a moment.
+            await().atMost(LIMIT).ignoreExceptionsInstanceOf(BindException.class).until(() -> {
+                listening.bind(there);
+                return true;
+            });
             Thread.ofPlatform().daemon().start(() -> {
                 while (!listening.isClosed()) {
                     try (Socket client = listening.accept()) {

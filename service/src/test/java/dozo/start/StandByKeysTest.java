@@ -11,6 +11,7 @@ import dozo.RunningService;
 import dozo.certificate.SigningKey;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
+import dozo.people.Role;
 import dozo.record.RecoveryKey;
 import dozo.registry.SiteKey;
 import dozo.remote.Identity;
@@ -159,6 +160,12 @@ class StandByKeysTest {
                         .contains("鍵 recovery-key が異なる");
                 assertThat(Ended.dozo(active, "status").out())
                         .contains("  two: the key recovery-key in %s differs".formatted(work.resolve("recovery-key")));
+
+                active.createUser("tanaka", Role.LAB_MANAGER);
+                Answer forOthers = active.as("tanaka").get("/api/v1/service");
+                forOthers.has("/services/1/name", "two");
+                assertThat(forOthers.at("/services/1/differences")).isEmpty();
+                assertThat(forOthers.text()).doesNotContain("recovery-key");
 
                 copied(folder.resolve("one"), work);
                 await().atMost(LIMIT).until(() -> differences(active).size() == 1);

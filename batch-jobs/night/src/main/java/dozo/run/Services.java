@@ -46,7 +46,12 @@ public class Services {
             String version,
             ServiceState state,
             Instant seenAt,
-            List<Difference> differences) {}
+            List<Difference> differences) {
+
+        public SeenService withoutDifferences() {
+            return new SeenService(name, url, version, state, seenAt, List.of());
+        }
+    }
 
     /**
      * A worker that works or waits for work.

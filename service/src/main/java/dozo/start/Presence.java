@@ -29,6 +29,9 @@ final class Presence implements AutoCloseable {
     private final Thread looking =
             Thread.ofPlatform().daemon().name("database-watch").unstarted(this::look);
 
+    /** Whether a defect has been logged since the last good look. Used only by the watch's thread. */
+    private boolean failed;
+
     /** Guarded by this, like all fields below. */
     private boolean away;
 
@@ -159,6 +162,7 @@ final class Presence implements AutoCloseable {
                 lease.reopen();
             }
             found();
+            failed = false;
         } catch (SQLException e) {
             lost(String.valueOf(e.getMessage()).replaceAll("\\s+", " "), LostDatabase.isFull(e));
             if (!LostDatabase.isBehind(e)) {
@@ -168,7 +172,8 @@ final class Presence implements AutoCloseable {
             throw taken;
         } catch (RuntimeException defect) {
             // NB: as if it did not answer: nothing is done while the lease is perhaps not kept, and the next look may succeed.
-            if (!isAway()) {
+            if (!failed) {
+                failed = true;
                 LOG.error("a look at the database failed", defect);
             }
             lost("a look at it failed: " + defect, false);

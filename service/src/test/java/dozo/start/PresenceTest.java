@@ -93,7 +93,7 @@ class PresenceTest {
 
         breakBy(new StackOverflowError("planted"));
 
-        await().atMost(LIMIT).until(() -> over.get() != null);
+        await().dontCatchUncaughtExceptions().atMost(LIMIT).until(() -> over.get() != null);
         assertThat(over.get()).contains("ended unexpectedly");
         assertThat(presence.isAway()).isTrue();
     }

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,7 @@ class BackupDuringNightIT {
         HikariDataSource database = TestDatabase.fresh();
         Path backups = Files.createDirectory(folder.resolve("backups"));
         Path root = Files.createDirectory(folder.resolve("dr"));
+        AtomicInteger count = new AtomicInteger();
         Set<String> named = new ConcurrentSkipListSet<>();
         AtomicReference<@Nullable Given> given = new AtomicReference<>();
         AtomicReference<@Nullable Path> backup = new AtomicReference<>();
@@ -61,7 +63,7 @@ class BackupDuringNightIT {
             // The server has paths of its own file system.
             if (isData(root, Path.of(file.toString()))
                     && named.add(file.toString())
-                    && named.size() == 2 * FILES
+                    && count.incrementAndGet() == 2 * FILES
                     && given.get() instanceof Given settings) {
                 backup.set(ServiceBackup.make(settings, backups, InstantSource.system()).folder());
             }
@@ -84,7 +86,6 @@ class BackupDuringNightIT {
             Map<String, List<Object>> sent = data(root);
             assertThat(sent).hasSize(EXPERIMENTS * FILES);
             named.clear();
-            given.set(null);
 
             HikariDataSource fresh = TestDatabase.empty();
             Path made = backup.get();

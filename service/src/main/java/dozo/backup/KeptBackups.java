@@ -4,15 +4,18 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -68,17 +71,12 @@ final class KeptBackups {
     /** Marks a backup that is not complete as one of a living process, as long as the result is open. */
     static FileChannel mark(Path partial, String owner) throws IOException {
         FileChannel mark = FileChannel.open(
-                partial.resolve(MARK), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        try {
-            if (mark.tryLock() == null) {
-                throw new IOException(partial + " is being removed by another process");
-            }
+                partial.resolve(MARK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        // On a file system without locks it has no owner, so that nobody removes it.
+        if (isFree(mark)) {
             mark.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)));
-            return mark;
-        } catch (IOException | RuntimeException e) {
-            mark.close();
-            throw e;
         }
+        return mark;
     }
 
     static void unmark(Path complete) throws IOException {
@@ -92,19 +90,27 @@ final class KeptBackups {
     static void removeLeftBehind(Path parent, String owner) throws IOException {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, "dozo-*Z" + ServiceBackup.PARTIAL)) {
             for (Path partial : all) {
-                Path mark = partial.resolve(MARK);
-                if (Files.isRegularFile(mark, LinkOption.NOFOLLOW_LINKS)
-                        && Files.readString(mark).equals(owner)
-                        && isLeft(mark)) {
-                    remove(partial);
+                Path file = partial.resolve(MARK);
+                try (FileChannel mark =
+                        FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+                    // NB: read before the lock, because the end of a reading would give the lock up.
+                    if (Arrays.equals(Files.readAllBytes(file), owner.getBytes(StandardCharsets.UTF_8))
+                            && isFree(mark)) {
+                        remove(partial);
+                    }
+                } catch (NoSuchFileException | AccessDeniedException notLeft) {
+                    // It is too young to have keys, or gone, or of another user.
                 }
             }
         }
     }
 
-    private static boolean isLeft(Path mark) throws IOException {
-        try (FileChannel channel = FileChannel.open(mark, StandardOpenOption.WRITE)) {
-            return channel.tryLock() != null;
+    /** Takes the lock, if nobody has it and there are locks. */
+    private static boolean isFree(FileChannel mark) {
+        try {
+            return mark.tryLock() != null;
+        } catch (IOException withoutLocks) {
+            return false;
         }
     }
 

@@ -162,7 +162,7 @@ public final class ServiceRestore {
         }
     }
 
-    static String hash(Connection connection, long row) throws SQLException {
+    private static String hash(Connection connection, long row) throws SQLException {
         try (PreparedStatement query = connection.prepareStatement("select hash from ledger where seq = ?")) {
             query.setLong(1, row);
             try (ResultSet found = query.executeQuery()) {

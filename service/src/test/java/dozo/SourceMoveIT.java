@@ -136,7 +136,7 @@ class SourceMoveIT {
                     .isEqualTo(numbers);
             assertThat(found.path("first").path(0).asString()).isEqualTo(experiment.equals("P1/FOLDER") ? "deep" : "a");
         });
-        assertThat(difference("P1/CONTENT").path("otherContent").path(0).asString()).isEqualTo("a");
+        assertThat(difference("P1/CONTENT").path("otherContent").path(0).asString()).isEqualTo("a: other content");
         assertThat(difference("P1/MORE").path("found").path("added").asLong()).isOne();
         assertThat(difference("P1/NOFOLDER").path("found").path("problem").asString()).contains("does not exist");
         assertThat(difference("P1/SAME").isMissingNode()).isTrue();
@@ -196,10 +196,12 @@ class SourceMoveIT {
         service.post(MOVE, "{\"from\": \"old\", \"to\": \"/\"}").refused(422, "from");
         service.post(MOVE, "{\"to\": \"/\"}").refused(422, "from");
         service.post(MOVE + "/stop", "").refused(409, "move");
-        request(old.resolve("E1"), temporary.toRealPath().resolve("other"), "").expect(202);
+        request(old.resolve("E1"), temporary.toRealPath().resolve("other"), "").refused(409, "source");
+        experiment("P1", "E2", now.resolve("E1"));
+        request(old, now, "").expect(202);
         Answer taken = ended();
         assertThat(taken.string("/state")).isEqualTo("REFUSED");
-        assertThat(taken.string("/message")).contains("is already the source of experiment P1/OTHER");
+        assertThat(taken.string("/message")).contains("is already the source of an experiment");
         assertThat(find("P1/E1").source()).isEqualTo(old.resolve("E1"));
     }
 
@@ -212,6 +214,10 @@ class SourceMoveIT {
         request(old.resolve("below"), now.resolve("below"), "").expect(202);
 
         assertThat(ended().string("/message")).contains("is not below a source root of project P1");
+        Path inside = Files.createDirectory(old.resolve("new"));
+        Files.createSymbolicLink(inside.resolve("E1"), old.resolve("below/E1"));
+        request(old.resolve("below"), inside, "").expect(202);
+        assertThat(ended().string("/message")).contains("there is a symbolic link on the path");
         assertThat(find("P1/E1").source()).isEqualTo(old.resolve("below/E1"));
     }
 

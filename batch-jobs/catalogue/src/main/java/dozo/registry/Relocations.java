@@ -1,5 +1,7 @@
 package dozo.registry;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
@@ -170,7 +172,9 @@ public class Relocations {
                             || before.getOrDefault(each.project(), List.of()).stream()
                                     .anyMatch(wanted.from.resolve(wanted.to.relativize(path))::startsWith))
                     .filter(path -> !path.equals(
-                            roots.get(each.project()).place("to", path, BELOW_ROOTS).path()))
+                            requireNonNull(roots.get(each.project()))
+                                    .place("to", path, BELOW_ROOTS)
+                                    .path()))
                     .findFirst()
                     .ifPresent(path -> {
                         throw new Refusal("to", "there is a symbolic link on the path %s", GivenPaths.shown(path));

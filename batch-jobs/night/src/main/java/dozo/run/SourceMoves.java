@@ -279,8 +279,10 @@ public class SourceMoves implements DisposableBean {
         } catch (Refusal refusal) {
             end(now, MoveState.REFUSED, String.valueOf(refusal.getMessage()));
         } catch (Throwable e) {
+            if (!now.stopped) {
+                LOG.error("sources were not moved", e);
+            }
             end(now, MoveState.FAILED, Failure.reason(e, "nothing has changed"));
-            LOG.info("sources were not moved", e);
         }
     }
 

@@ -81,7 +81,7 @@ class SourceMoveIT {
 
         Ended ended = Ended.dozo(service, "source move --wait", old, now);
 
-        assertThat(ended.out()).isEqualTo("moved: 4 of 4 experiments are the same, 4 moved, files read: 4 (%s)\n"
+        assertThat(ended.out()).isEqualTo("moved: 4 of 4 experiments are the same, files read: 4 (%s)\n"
                 .formatted(ended.out().replaceAll("(?s).*\\((.*)\\).*", "$1")));
         ended.ends(0);
         assertThat(find("P1/E1").source()).isEqualTo(FilePath.of(NO_TEXT).under(now));
@@ -89,7 +89,7 @@ class SourceMoveIT {
         assertThat(find("P1/NESTED").source()).isEqualTo(FilePath.of(NO_TEXT).under(now).resolve("deep"));
         assertThat(find("P2/NEW").source()).isEqualTo(now.resolve("three"));
         assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots()).containsExactly(now);
-        assertThat(rows("experiment.changed")).hasSize(4).allMatch(row -> !row.detail().contains("old"));
+        assertThat(rows("experiment.changed")).hasSize(4).allMatch(row -> !row.detail().contains(old.toString()));
         assertThat(rows("source.moved").getFirst().detail()).contains("\"experiments\": \"4\"", "\"left\": \"0\"", "from_sha256");
         long sent = units();
         Run night = service.backUp();
@@ -136,9 +136,9 @@ class SourceMoveIT {
                     .isEqualTo(numbers);
             assertThat(found.path("first").path(0).asString()).isEqualTo(experiment.equals("P1/FOLDER") ? "deep" : "a");
         });
-        assertThat(difference("P1/CONTENT").path("otherContent").path(0).asString()).isEqualTo("a");
+        assertThat(difference("P1/CONTENT").path("otherContent").path(0).asString()).isEqualTo("a: other content");
         assertThat(difference("P1/MORE").path("found").path("added").asLong()).isOne();
-        assertThat(difference("P1/NOFOLDER").path("found").path("problem").asString()).contains("no such folder");
+        assertThat(difference("P1/NOFOLDER").path("found").path("problem").asString()).contains("does not exist");
         assertThat(difference("P1/SAME").isMissingNode()).isTrue();
         assertThat(Ended.dozo(service, "source differences").out()).contains("P1/ROUND", "CONTENT");
         assertThat(find("P1/SAME").source()).isEqualTo(old.resolve("SAME"));
@@ -148,7 +148,7 @@ class SourceMoveIT {
         Answer some = move("\"sameOnly\": true");
 
         assertThat(some.string("/state")).isEqualTo("MOVED");
-        assertThat(some.number("/moved")).isEqualTo(2);
+        assertThat(some.number("/same")).isEqualTo(2);
         assertThat(find("P1/SAME").source()).isEqualTo(now.resolve("SAME"));
         assertThat(find("P1/MORE").source()).isEqualTo(now.resolve("MORE"));
         assertThat(find("P1/CONTENT").source()).isEqualTo(old.resolve("CONTENT"));
@@ -196,10 +196,12 @@ class SourceMoveIT {
         service.post(MOVE, "{\"from\": \"old\", \"to\": \"/\"}").refused(422, "from");
         service.post(MOVE, "{\"to\": \"/\"}").refused(422, "from");
         service.post(MOVE + "/stop", "").refused(409, "move");
-        request(old.resolve("E1"), temporary.toRealPath().resolve("other"), "").expect(202);
+        request(old.resolve("E1"), temporary.toRealPath().resolve("other"), "").refused(409, "source");
+        experiment("P1", "E2", now.resolve("E1"));
+        request(old, now, "").expect(202);
         Answer taken = ended();
         assertThat(taken.string("/state")).isEqualTo("REFUSED");
-        assertThat(taken.string("/message")).contains("is already the source of experiment P1/OTHER");
+        assertThat(taken.string("/message")).contains("is already the source of an experiment");
         assertThat(find("P1/E1").source()).isEqualTo(old.resolve("E1"));
     }
 
@@ -212,6 +214,10 @@ class SourceMoveIT {
         request(old.resolve("below"), now.resolve("below"), "").expect(202);
 
         assertThat(ended().string("/message")).contains("is not below a source root of project P1");
+        Path inside = Files.createDirectory(old.resolve("new"));
+        Files.createSymbolicLink(inside.resolve("E1"), old.resolve("below/E1"));
+        request(old.resolve("below"), inside, "").expect(202);
+        assertThat(ended().string("/message")).contains("there is a symbolic link on the path");
         assertThat(find("P1/E1").source()).isEqualTo(old.resolve("below/E1"));
     }
 
@@ -268,7 +274,10 @@ class SourceMoveIT {
             service.jdbc().sql(change).update();
             service.jdbc().sql("update run set state = 'STOPPED', ended_at = now() where run_id = " + run).update();
             assertThat(ended().string("/message")).contains("was changed or backed up meanwhile");
-            service.bean(Experiments.class).moved(find("P1/E1"), old.resolve("E1"), "test");
+            service.jdbc()
+                    .sql("update experiment set source_root = ?")
+                    .param(FilePath.rawBytes(old.resolve("E1")))
+                    .update();
         }
         assertThat(rows("source.moved")).isEmpty();
     }
@@ -289,7 +298,7 @@ class SourceMoveIT {
         lab.post(MOVE, body(old, now, "")).expect(202);
 
         assertThat(ended().string("/state")).isEqualTo("MOVED");
-        assertThat(lab.get(MOVE).number("/moved")).isOne();
+        assertThat(lab.get(MOVE).number("/same")).isOne();
         assertThat(find("P1/E1").source()).isEqualTo(now.resolve("E1"));
         assertThat(find("P2/E1").source()).as("not seen").isEqualTo(old.resolve("E2"));
         assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots()).containsExactly(old, now);
@@ -306,7 +315,7 @@ class SourceMoveIT {
         }
         Terms terms = Terms.ofTree(
                 old,
-                Tree.of(List.of("{project}/{date}_{label}"), List.of("quiet 0m")),
+                Tree.of(List.of("{project}/{date}_{label}"), List.of("quiet 0m", "marker .done")),
                 "P1",
                 Map.of(),
                 true,
@@ -347,7 +356,7 @@ class SourceMoveIT {
         migrate();
         long began = System.nanoTime();
 
-        assertThat(move("\"sample\": 1").number("/moved")).isEqualTo(count);
+        assertThat(move("\"sample\": 1").number("/same")).isEqualTo(count);
 
         System.out.printf(
                 "source move: %d experiments in %.1f s%n", count, (System.nanoTime() - began) / 1e9);

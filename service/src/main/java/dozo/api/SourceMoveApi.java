@@ -28,7 +28,7 @@ public record SourceMoveApi(SourceMoves moves) {
 
     /** What a command says of a move. */
     private static final String LINE = "{experiments?}{state words}: {same} of {experiments} experiments are the same"
-            + "[, {left?}{left} differ: dozo source differences][, {moved?}{moved} moved][, {added?}new entries: {added}]"
+            + "[, {left?}{left} differ: dozo source differences][, {added?}new entries: {added}]"
             + "[, {facts?}files with other rights, owners or hard links, which are backed up again: {facts}]"
             + ", files read: {filesRead} ({bytesRead size})[. {message}]|{state words}[: {message}]";
 
@@ -129,12 +129,12 @@ public record SourceMoveApi(SourceMoves moves) {
             example = "dozo source differences")
     @GetMapping("/differences")
     Page<Compared> differences(
-            @RequestParam(defaultValue = "0") long after,
+            @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Principal actor,
             Sight sight) {
         return Page.of(
-                limit, most -> moves.differences(sight, actor.getName(), after, most), Compared::number);
+                limit, most -> moves.differences(sight, actor.getName(), after, most), Compared::id);
     }
 
     /** Stops that move; nothing has changed. 409: it has ended. */

@@ -504,13 +504,13 @@ class LedgerCompleteTest {
                         () -> {},
                         () -> post(
                                 "/source-move",
-                                "{\"from\": \"%s\", \"to\": \"%s\", \"check\": true}".formatted(source("one"), source("two"))),
-                        row("move.requested", "sources", "from_sha256=%s; to_sha256=%s".formatted(sha256(source("one")), sha256(source("two"))))),
+                                "{\"from\": \"%s\", \"to\": \"%s\", \"check\": true}".formatted(source("one"), restored)),
+                        row("move.requested", "sources", "from_sha256=*; to_sha256=*; experiments=0; left=0; files_read=0; bytes_read=0")),
                 starting(
                         "POST /api/v1/source-move/stop",
                         LedgerCompleteTest::beginAMove,
                         LedgerCompleteTest::stopTheMove,
-                        row("move.stopping", "sources", "from_sha256=*; to_sha256=*")),
+                        row("move.stopping", "sources")),
                 starting(
                         "POST /api/v1/runs/{id}/stop",
                         LedgerCompleteTest::leaveARun,

@@ -34,7 +34,7 @@ public record Comparison(
     }
 
     /** Returns whether everything in the manifest is there, with the same kind, size and time. */
-    public boolean isWhole() {
+    public boolean same() {
         return problem.isEmpty() && missing == 0 && changed == 0 && times == 0;
     }
 }

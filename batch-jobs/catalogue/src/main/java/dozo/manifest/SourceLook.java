@@ -80,12 +80,15 @@ public final class SourceLook implements AutoCloseable {
         return new Ingested(refusal == null, load.findings());
     }
 
-    /** Compares the source with the current manifest, which must exist, in the caller's transaction. Seals nothing. */
+    /**
+     * Compares the source with the current manifest, in the caller's transaction. Seals nothing. Without a manifest, the source
+     * only has to be there.
+     */
     public Comparison compare() {
-        if (refusal != null || load == null) {
+        if (load == null || load.nothingKnown() || refusal != null && known.manifest() != null) {
             return Comparison.failed(refusal == null ? "" : refusal.message());
         }
-        return sealing.compare(experiment, known.current().orElseThrow(), load);
+        return known.manifest() == null ? Comparison.EQUAL : sealing.compare(experiment, known.manifest(), load);
     }
 
     /**

@@ -99,7 +99,7 @@ record Looks(
         }
 
         void begin(Next next, int turn) {
-            underWay.add(new Look(next, ingest, look -> keep(next.experiment(), turn, look), ended::add));
+            underWay.add(new Look(next, ingest, (look, _) -> keep(next.experiment(), turn, look), ended::add));
         }
 
         /** Begins looks that this worker has claimed. Removes the offers of experiments that the run no longer has. */

@@ -8,25 +8,27 @@ import dozo.ledger.Sight;
 import dozo.manifest.Comparison;
 import dozo.manifest.Ingest;
 import dozo.manifest.IngestSettings;
+import dozo.manifest.Known;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
 import dozo.registry.Relocations;
-import dozo.registry.Relocations.Relocated;
 import dozo.registry.Relocations.Relocation;
+import dozo.run.Look.Next;
 import dozo.run.Runs.RunKind;
-import dozo.verify.Receipts;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
@@ -34,7 +36,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -55,10 +56,10 @@ public class SourceMoves implements DisposableBean {
     private final Relocations relocations;
     private final Ingest ingest;
     private final IngestSettings settings;
-    private final Receipts receipts;
+    private final MoveCheck check;
     private final Optional<Collecting> collecting;
+    private final Runs runs;
     private final Ledger ledger;
-    private final JdbcClient jdbc;
     private final TransactionTemplate transaction;
     private @Nullable Begun latest;
 
@@ -74,34 +75,13 @@ public class SourceMoves implements DisposableBean {
     /**
      * The result for one experiment.
      *
-     * @param number the number in the order in which experiments were compared
-     * @param manifest the number of the manifest that it was compared with; missing: it has none, and only its folder was
-     *     looked for
-     * @param otherContent files with the same size and time and another digest
+     * @param otherContent files of the sample with the same size and time and another digest
      */
     public record Compared(
-            long number,
-            String experiment,
-            @Nullable Integer manifest,
-            Comparison found,
-            long filesRead,
-            long bytesRead,
-            List<String> otherContent) {
+            int id, String experiment, Comparison found, long filesRead, long bytesRead, List<String> otherContent) {
 
-        boolean isSame() {
-            return found.isWhole() && otherContent.isEmpty();
-        }
-    }
-
-    record Done(Compared compared, Relocated relocated) {
-
-        boolean isSame() {
-            return compared.isSame();
-        }
-
-        int manifest() {
-            Integer number = compared.manifest;
-            return number == null ? 0 : number;
+        boolean same() {
+            return found.same() && otherContent.isEmpty();
         }
     }
 
@@ -126,7 +106,6 @@ public class SourceMoves implements DisposableBean {
      * @param experiments whose folder or file list is there; 0: not counted yet
      * @param same of those that were compared, in which everything of the manifest is there
      * @param left of those that were compared, the others
-     * @param moved how many have the new path
      * @param added entries that no manifest has: the next night sends them
      * @param facts files of which only rights, owner or hard link differ: the next night backs them up again
      * @param filesRead of the sample, whose digests were compared
@@ -142,14 +121,13 @@ public class SourceMoves implements DisposableBean {
             long experiments,
             long same,
             long left,
-            long moved,
             long added,
             long facts,
             long filesRead,
             long bytesRead,
             String message) {}
 
-    /** The move that began last. Its fields are guarded by {@link SourceMoves}. */
+    /** The move that began last. What changes is guarded by {@link SourceMoves}. */
     private static final class Begun {
         final Relocation where;
         final Wanted wanted;
@@ -158,7 +136,6 @@ public class SourceMoves implements DisposableBean {
         final List<Compared> compared = new ArrayList<>();
         MoveState state = MoveState.CHECKING;
         long experiments;
-        long moved;
         boolean stopped;
         boolean decided;
         String message = "";
@@ -176,7 +153,7 @@ public class SourceMoves implements DisposableBean {
         }
 
         SourceMove shown() {
-            long same = compared.stream().filter(Compared::isSame).count();
+            long same = compared.stream().filter(Compared::same).count();
             return new SourceMove(
                     state,
                     goesOn(),
@@ -187,7 +164,6 @@ public class SourceMoves implements DisposableBean {
                     experiments,
                     same,
                     compared.size() - same,
-                    moved,
                     sum(each -> each.found.added()),
                     sum(each -> each.found.facts()),
                     sum(Compared::filesRead),
@@ -204,18 +180,18 @@ public class SourceMoves implements DisposableBean {
             Relocations relocations,
             Ingest ingest,
             IngestSettings settings,
-            Receipts receipts,
+            MoveCheck check,
             Optional<Collecting> collecting,
+            Runs runs,
             Ledger ledger,
-            JdbcClient jdbc,
             TransactionTemplate transaction) {
         this.relocations = relocations;
         this.ingest = ingest;
         this.settings = settings;
-        this.receipts = receipts;
+        this.check = check;
         this.collecting = collecting;
+        this.runs = runs;
         this.ledger = ledger;
-        this.jdbc = jdbc;
         this.transaction = transaction;
     }
 
@@ -234,28 +210,24 @@ public class SourceMoves implements DisposableBean {
             if (latest != null && latest.goesOn()) {
                 throw Refusal.conflict("from", "another move of sources has not ended; wait for its end, or stop it");
             }
-            ledger.append(actor, "move.requested", "sources", facts(now));
+            note(now, "move.requested");
             latest = now;
             now.thread = Thread.ofPlatform().name("source-move").daemon().start(() -> run(now));
             return now.shown();
         }
     }
 
-    /** Returns the move that began last since the service started, if this user may see it: their own, or with all sight. */
+    /** Returns the move that began last since the service started: to those who see not everything, only their own. */
     public synchronized Optional<SourceMove> latest(Sight sight, String actor) {
         return visible(sight, actor).map(Begun::shown);
     }
 
-    /**
-     * Returns experiments of that move which differ or have more files, in the order in which they were compared.
-     *
-     * @param after the number of those before
-     */
-    public synchronized List<Compared> differences(Sight sight, String actor, long after, int limit) {
+    /** Returns experiments of that move which differ or have more files, with an id above {@code after}, by id. */
+    public synchronized List<Compared> differences(Sight sight, String actor, int after, int limit) {
         return visible(sight, actor).stream()
                 .flatMap(now -> now.compared.stream())
-                .filter(each -> !each.isSame() || each.found.added() > 0)
-                .filter(each -> each.number() > after)
+                .filter(each -> each.id > after && (!each.same() || each.found.added() > 0))
+                .sorted(Comparator.comparingInt(Compared::id))
                 .limit(limit)
                 .toList();
     }
@@ -269,9 +241,8 @@ public class SourceMoves implements DisposableBean {
         Begun now = visible(sight, actor)
                 .filter(each -> each.goesOn() && !each.decided)
                 .orElseThrow(() -> Refusal.conflict("move", "no move of sources is under way"));
-        ledger.append(actor, "move.stopping", "sources", facts(now));
-        now.stopped = true;
-        requireNonNull(now.thread).interrupt();
+        ledger.append(actor, "move.stopping", "sources", Map.of());
+        stop(now);
         return now.shown();
     }
 
@@ -279,29 +250,39 @@ public class SourceMoves implements DisposableBean {
         return Optional.ofNullable(latest).filter(now -> sight.ofEverything() || now.actor.equals(actor));
     }
 
+    private static void stop(Begun now) {
+        if (!now.decided) {
+            now.stopped = true;
+            requireNonNull(now.thread).interrupt();
+        }
+    }
+
     /** Has a move that is under way end with the process; nothing of it has changed. */
     @Override
     public synchronized void destroy() {
-        if (latest != null && latest.thread != null && !latest.decided) {
-            latest.stopped = true;
-            latest.thread.interrupt();
+        if (latest != null) {
+            stop(latest);
         }
     }
 
     private void run(Begun now) {
         try {
-            List<Relocated> all = relocations.planned(now.where);
+            Map<Integer, String> all = relocations.versions(now.where);
             // Tried and rolled back, so that what is not possible is known before hours of reading.
-            transaction.executeWithoutResult(status -> {
-                move(now, all, null);
+            List<Experiment> after = requireNonNull(transaction.execute(status -> {
                 status.setRollbackOnly();
-            });
-            end(now, compareAndMove(now, all), "");
+                return move(now, all);
+            }));
+            relocations.checkRoots(now.where, after);
+            compare(now, after);
+            end(now, now.wanted.check ? MoveState.CHECKED : moveWhatIsSame(now, all), "");
         } catch (Refusal refusal) {
             end(now, MoveState.REFUSED, String.valueOf(refusal.getMessage()));
         } catch (Throwable e) {
+            if (!now.stopped) {
+                LOG.error("sources were not moved", e);
+            }
             end(now, MoveState.FAILED, Failure.reason(e, "nothing has changed"));
-            LOG.info("sources were not moved", e);
         }
     }
 
@@ -316,64 +297,60 @@ public class SourceMoves implements DisposableBean {
         }
     }
 
-    private MoveState compareAndMove(Begun now, List<Relocated> all) throws InterruptedException {
-        synchronized (this) {
-            now.experiments = all.size();
-        }
-        List<Done> same = compared(now, all).stream().filter(Done::isSame).toList();
-        long left = all.size() - same.size();
-        if (now.wanted.check) {
-            return MoveState.CHECKED;
-        }
+    private MoveState moveWhatIsSame(Begun now, Map<Integer, String> all) throws InterruptedException {
+        Map<Integer, String> same = new TreeMap<>();
+        now.compared.stream()
+                .filter(Compared::same)
+                .forEach(each -> same.put(each.id, requireNonNull(all.get(each.id))));
+        int left = all.size() - same.size();
         if (left > 0 && (same.isEmpty() || !now.wanted.sameOnly)) {
             throw Refusal.conflict("to", "%d of %d experiments differ; nothing has changed", left, all.size());
         }
-        List<Relocated> moved = same.stream().map(Done::relocated).toList();
-        int[] manifests = same.stream().mapToInt(Done::manifest).toArray();
-        while (!Boolean.TRUE.equals(transaction.execute(_ -> moveBetweenRuns(now, moved, manifests, left)))) {
+        while (isRunReading()) {
             synchronized (this) {
                 now.state = MoveState.WAITING;
             }
             Thread.sleep(NightFlow.NAP);
         }
-        synchronized (this) {
-            now.moved = moved.size();
-        }
+        transaction.executeWithoutResult(_ -> {
+            move(now, same);
+            note(now, "source.moved");
+            // A run that opens meanwhile appends to the ledger: it is seen here, or waits for the end of this transaction.
+            if (isRunReading()) {
+                throw Refusal.conflict("from", "a run has just begun; nothing has changed; try again after its end");
+            }
+            decide(now);
+        });
         return MoveState.MOVED;
     }
 
-    /**
-     * Moves what is to move, unless a run reads sources. A run that opens meanwhile appends to the ledger, and so is seen or
-     * waits for the end of this transaction.
-     */
-    private boolean moveBetweenRuns(Begun now, List<Relocated> moved, int[] manifests, long left) {
-        if (isRunReading()) {
-            return false;
-        }
-        move(now, moved, manifests);
-        SourceMove shown = shown(now);
-        Map<String, Object> facts = facts(now);
-        facts.putAll(Map.of("experiments", moved.size(), "left", left));
-        facts.putAll(Map.of("files_read", shown.filesRead, "bytes_read", shown.bytesRead));
-        ledger.append(now.actor, "source.moved", "sources", facts);
-        if (isRunReading()) {
-            throw Refusal.conflict("from", "a run has just begun; nothing has changed; try again after its end");
-        }
-        decide(now);
-        return true;
-    }
-
-    /** Without the paths: folders may be named after people, and ledger rows are permanent. */
-    private static Map<String, Object> facts(Begun now) {
-        return new HashMap<>(Map.of(
-                "from_sha256", GivenPaths.digest(now.where.from()), "to_sha256", GivenPaths.digest(now.where.to())));
-    }
-
     private boolean isRunReading() {
-        return jdbc.sql("select exists (select from run where ended_at is null and kind = any(:kinds))")
-                .param("kinds", new String[] {RunKind.NIGHTLY_BACKUP.code(), RunKind.RETRY.code()})
-                .query(Boolean.class)
-                .single();
+        return runs.goingOn()
+                .filter(run -> run.kind() == RunKind.NIGHTLY_BACKUP || run.kind() == RunKind.RETRY)
+                .isPresent();
+    }
+
+    private List<Experiment> move(Begun now, Map<Integer, String> versions) {
+        List<Experiment> after = relocations.relocate(now.where, versions, now.actor);
+        int[] ids = after.stream().mapToInt(Experiment::id).toArray();
+        collecting.ifPresent(origins -> origins.move(now.where, ids, now.actor));
+        return after;
+    }
+
+    /** Appends to the ledger. Without the paths: folders may be named after people, and ledger rows are permanent. */
+    private synchronized void note(Begun now, String action) {
+        SourceMove shown = now.shown();
+        ledger.append(
+                now.actor,
+                action,
+                "sources",
+                Map.of(
+                        "from_sha256", GivenPaths.digest(now.where.from()),
+                        "to_sha256", GivenPaths.digest(now.where.to()),
+                        "experiments", shown.same,
+                        "left", shown.left,
+                        "files_read", shown.filesRead,
+                        "bytes_read", shown.bytesRead));
     }
 
     /** From now on it is not stopped. */
@@ -384,42 +361,48 @@ public class SourceMoves implements DisposableBean {
         now.decided = true;
     }
 
-    private synchronized SourceMove shown(Begun now) {
-        return now.shown();
-    }
-
-    private void move(Begun now, List<Relocated> moved, int @Nullable [] manifests) {
-        relocations.relocate(now.where, moved, manifests, now.actor);
-        int[] ids = moved.stream().mapToInt(each -> each.after().id()).toArray();
-        collecting.ifPresent(origins -> origins.move(now.where, ids, now.actor));
-    }
-
-    /** Compares several experiments at a time. One whose source does not respond is not the same. Returns all, by id. */
-    private List<Done> compared(Begun now, List<Relocated> all) throws InterruptedException {
-        BlockingQueue<MoveCheck> ended = new LinkedBlockingQueue<>();
-        Set<MoveCheck> underWay = new HashSet<>();
-        Iterator<Relocated> left = all.iterator();
-        List<Done> done = new ArrayList<>();
+    /** Compares several experiments at a time. One whose source does not respond differs. */
+    private void compare(Begun now, List<Experiment> all) throws InterruptedException {
+        synchronized (this) {
+            now.experiments = all.size();
+        }
+        BlockingQueue<Look> ended = new LinkedBlockingQueue<>();
+        Map<Integer, Compared> found = new ConcurrentHashMap<>();
+        Set<Look> underWay = new HashSet<>();
+        Iterator<Experiment> left = all.iterator();
         try {
             while (left.hasNext() || !underWay.isEmpty()) {
                 while (left.hasNext() && underWay.size() < settings.looks()) {
-                    underWay.add(new MoveCheck(
-                            left.next(), now.wanted.sample, ingest, receipts, transaction, ended::add));
+                    Experiment next = left.next();
+                    Known known = requireNonNull(ingest.known(new int[] {next.id()}).get(next.id()));
+                    underWay.add(new Look(
+                            new Next(next, known, false, false),
+                            ingest,
+                            (look, told) -> found.put(next.id(), check.compare(next, look, now.wanted.sample, told)),
+                            ended::add));
                 }
-                MoveCheck first = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);
-                List<MoveCheck> over = underWay.stream()
-                        .filter(each -> each.equals(first) || each.isStuck(settings.patience()))
-                        .toList();
-                over.forEach(underWay::remove);
-                over.forEach(each -> done.add(each.result(done.size() + 1)));
-                synchronized (this) {
-                    done.stream().skip(now.compared.size()).map(Done::compared).forEach(now.compared::add);
+                Look first = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);
+                for (Look look : List.copyOf(underWay)) {
+                    if (look.equals(first) || look.isStuck(settings.patience())) {
+                        underWay.remove(look);
+                        look.giveUp();
+                        look.rethrow();
+                        Compared result = found.get(look.experiment().id());
+                        add(now, result == null ? silent(look.experiment()) : result);
+                    }
                 }
             }
         } finally {
-            underWay.forEach(MoveCheck::giveUp);
+            underWay.forEach(Look::giveUp);
         }
-        done.sort(Comparator.comparingInt(each -> each.relocated().after().id()));
-        return done;
+    }
+
+    private static Compared silent(Experiment experiment) {
+        Comparison none = Comparison.failed("the folder does not respond");
+        return new Compared(experiment.id(), experiment.name(), none, 0, 0, List.of());
+    }
+
+    private synchronized void add(Begun now, Compared compared) {
+        now.compared.add(compared);
     }
 }

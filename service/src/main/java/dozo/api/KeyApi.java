@@ -86,7 +86,7 @@ public record KeyApi(
      */
     @Verb(
             value = "key sites",
-            columns = {"SITE={site}", "~ACCEPTS={accepts word}|unknown", "WHY={problem}"},
+            columns = {"SITE={site}", "ACCEPTS={accepts word}|unknown", "WHY={problem}"},
             none = "No site uses the service's own key.",
             exit = "{accepts=PRESENT?}0|1",
             example = "dozo key sites")

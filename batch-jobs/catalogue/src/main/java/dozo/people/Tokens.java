@@ -222,9 +222,8 @@ public class Tokens {
         if (!secret.startsWith(PREFIX) || secret.length() > SECRET_LENGTH_MAX) {
             return Optional.empty();
         }
-        Optional<Token> token = jdbc.sql(
-                        SELECT
-                                + "where t.secret_sha256 = :digest or (t.former_sha256 = :digest and t.former_until > :now)")
+        Optional<Token> token = jdbc.sql(SELECT
+                        + "where t.secret_sha256 = :digest or (t.former_sha256 = :digest and t.former_until > :now)")
                 .param("digest", Digest.ofText(secret).bytes())
                 .param("now", Timestamp.from(clock.instant()))
                 .query(TOKEN)

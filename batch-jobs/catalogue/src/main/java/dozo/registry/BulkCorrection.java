@@ -182,7 +182,10 @@ public class BulkCorrection {
     }
 
     private static void tell(
-            Line line, Map<String, @Nullable String> before, Map<String, @Nullable String> after, List<CorrectedField> told) {
+            Line line,
+            Map<String, @Nullable String> before,
+            Map<String, @Nullable String> after,
+            List<CorrectedField> told) {
         after.forEach((field, value) -> {
             if (!Objects.equals(value, before.get(field))) {
                 told.add(told(line, field, before.get(field), value, null));

@@ -348,9 +348,8 @@ public class ExperimentSearch {
     /** Returns the names of the states that a state selects as a filter. */
     private static String[] selected(State wanted) {
         return Arrays.stream(State.values())
-                .filter(state -> state == wanted
-                        || (wanted == State.AT_RISK && state.atRisk())
-                        || wanted == State.RETIRED)
+                .filter(state ->
+                        state == wanted || (wanted == State.AT_RISK && state.atRisk()) || wanted == State.RETIRED)
                 .map(State::name)
                 .toArray(String[]::new);
     }
@@ -407,7 +406,9 @@ public class ExperimentSearch {
     /** Returns those of them that nobody has retired: the choices for a registration. */
     public List<String> scannersInUse(Sight sight) {
         return known(
-                "scanner", "not exists (select from scanner s where s.code = e.scanner and s.retired_at is not null)", sight);
+                "scanner",
+                "not exists (select from scanner s where s.code = e.scanner and s.retired_at is not null)",
+                sight);
     }
 
     /** Returns the modalities of the visible experiments, at most {@value #KNOWN_MAX}, by code. */

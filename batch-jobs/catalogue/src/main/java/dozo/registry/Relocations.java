@@ -28,7 +28,8 @@ public class Relocations {
 
     private static final Sight BELOW_ROOTS = Sight.of(List.of());
 
-    private static final String FOLDER_MOVES = "substring(e.source_root || '/'::bytea for :length) = :old || '/'::bytea";
+    private static final String FOLDER_MOVES =
+            "substring(e.source_root || '/'::bytea for :length) = :old || '/'::bytea";
     private static final String LIST_MOVES =
             "coalesce(substring(e.list_file || '/'::bytea for :length) = :old || '/'::bytea, false)";
 
@@ -72,8 +73,8 @@ public class Relocations {
      *     the roots of a user who does not see everything
      */
     public Relocation checked(Sight sight, Path from, Path to) {
-        Relocation wanted =
-                new Relocation(GivenPaths.checked("from", from), places.find(sight, to).opened(), sight);
+        Relocation wanted = new Relocation(
+                GivenPaths.checked("from", from), places.find(sight, to).opened(), sight);
         if (wanted.from.getNameCount() == 0 || wanted.to.getNameCount() == 0 || wanted.from.equals(wanted.to)) {
             throw new Refusal("to", "expected two different folders below /");
         }
@@ -130,7 +131,8 @@ public class Relocations {
                 throw Refusal.conflict("from", "an experiment was changed or backed up meanwhile; try again");
             }
         } catch (DuplicateKeyException e) {
-            throw Refusal.conflict("to", "a folder in %s is already the source of an experiment", GivenPaths.shown(wanted.to));
+            throw Refusal.conflict(
+                    "to", "a folder in %s is already the source of an experiment", GivenPaths.shown(wanted.to));
         }
         roots(wanted).forEach((project, roots) -> projects.setRoots(project, roots, actor));
         List<Experiment> after = experiments.of(ids);
@@ -139,8 +141,8 @@ public class Relocations {
                 "experiment.changed",
                 List.of("before", "after"),
                 IntStream.range(0, ids.length)
-                        .mapToObj(i -> new Subject(
-                                before.get(i).name(), List.of(text(before.get(i)), text(after.get(i)))))
+                        .mapToObj(i ->
+                                new Subject(before.get(i).name(), List.of(text(before.get(i)), text(after.get(i)))))
                         .toList());
         return after;
     }
@@ -171,10 +173,9 @@ public class Relocations {
                     .filter(path -> !wanted.sight.ofEverything()
                             || before.getOrDefault(each.project(), List.of()).stream()
                                     .anyMatch(wanted.from.resolve(wanted.to.relativize(path))::startsWith))
-                    .filter(path -> !path.equals(
-                            requireNonNull(roots.get(each.project()))
-                                    .place("to", path, BELOW_ROOTS)
-                                    .path()))
+                    .filter(path -> !path.equals(requireNonNull(roots.get(each.project()))
+                            .place("to", path, BELOW_ROOTS)
+                            .path()))
                     .findFirst()
                     .ifPresent(path -> {
                         throw new Refusal("to", "there is a symbolic link on the path %s", GivenPaths.shown(path));
@@ -187,10 +188,12 @@ public class Relocations {
         return wanted.sight.ofEverything()
                 ? places.roots(wanted.sight).entrySet().stream()
                         .filter(each -> each.getValue().stream().anyMatch(root -> root.startsWith(wanted.from)))
-                        .collect(Collectors.toMap(Map.Entry::getKey, each -> each.getValue().stream()
-                                .map(wanted::after)
-                                .distinct()
-                                .toList()))
+                        .collect(Collectors.toMap(
+                                Map.Entry::getKey,
+                                each -> each.getValue().stream()
+                                        .map(wanted::after)
+                                        .distinct()
+                                        .toList()))
                 : Map.of();
     }
 

@@ -111,8 +111,11 @@ public class Retirements {
             @Nullable Long entries) {
 
         String told() {
-            String what = lacks == null ? "nothing of it has" : "%d of %d files, folders and links have no".formatted(lacks, entries);
-            return "%s: %s verified copy at %s".formatted(name, lacks == null ? what + " a" : what, site == null ? "any site" : site);
+            String what = lacks == null
+                    ? "nothing of it has"
+                    : "%d of %d files, folders and links have no".formatted(lacks, entries);
+            return "%s: %s verified copy at %s"
+                    .formatted(name, lacks == null ? what + " a" : what, site == null ? "any site" : site);
         }
     }
 
@@ -187,12 +190,11 @@ public class Retirements {
 
     /** Marks what is not retired yet; returns whether there is such a thing. */
     private boolean mark(Kind kind, String name, boolean withProject, Reason why, List<Gap> gaps, String actor) {
-        String also =
-                switch (kind) {
-                    case EXPERIMENT -> "retired_unsafe = :unsafe, retired_with_project = %s,".formatted(withProject);
-                    case PROJECT -> "retired_unsafe = :unsafe,";
-                    case SCANNER, SITE -> "";
-                };
+        String also = switch (kind) {
+            case EXPERIMENT -> "retired_unsafe = :unsafe, retired_with_project = %s,".formatted(withProject);
+            case PROJECT -> "retired_unsafe = :unsafe,";
+            case SCANNER, SITE -> "";
+        };
         String unsafe = gaps.isEmpty() ? null : told(gaps);
         String marks = "set " + also + " retired_at = :now, retired_by = :actor, retired_reason = :reason";
         boolean marked = of(kind, name, marks, "is null")

@@ -119,8 +119,7 @@ public final class SiteKey {
     public static void checkAlone(Path file) {
         checkThere(file);
         if (isFormerThere(file)) {
-            throw Refusal.conflict(
-                    "key", "the key before %s is still in use; drop it first", file.getFileName());
+            throw Refusal.conflict("key", "the key before %s is still in use; drop it first", file.getFileName());
         }
     }
 
@@ -159,8 +158,7 @@ public final class SiteKey {
      * former one is written first.
      */
     public static void replace(Path file, String text, String former) throws IOException {
-        for (Map.Entry<Path, String> each : List.of(
-                Map.entry(Identity.former(file), former), Map.entry(file, text))) {
+        for (Map.Entry<Path, String> each : List.of(Map.entry(Identity.former(file), former), Map.entry(file, text))) {
             Files.move(written(each.getKey(), each.getValue()), each.getKey(), StandardCopyOption.ATOMIC_MOVE);
             try (FileChannel folder = FileChannel.open(requireNonNull(file.getParent()))) {
                 folder.force(true);

@@ -32,7 +32,9 @@ public class SiteKeys {
      * @param problem why it is unknown, for people
      */
     public record Acceptance(
-            String site, @Nullable AcceptedKey accepts, @Nullable String problem) {}
+            String site,
+            @Nullable AcceptedKey accepts,
+            @Nullable String problem) {}
 
     public SiteKeys(SiteKey key, Sites sites, Ledger ledger) {
         this.key = key;
@@ -93,7 +95,8 @@ public class SiteKeys {
      */
     public synchronized void drop(boolean anyway, String actor) throws InterruptedException {
         if (!SiteKey.isFormerThere(key.file())) {
-            throw Refusal.conflict("key", "there is no key before %s", key.file().getFileName());
+            throw Refusal.conflict(
+                    "key", "there is no key before %s", key.file().getFileName());
         }
         if (!anyway) {
             acceptances().forEach(SiteKeys::refuseIfNeeded);

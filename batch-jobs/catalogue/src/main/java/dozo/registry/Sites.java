@@ -340,7 +340,9 @@ public class Sites {
     }
 
     private static boolean isSameRoot(SiteAddress one, SiteAddress other) {
-        return one.host().equals(other.host()) && one.port() == other.port() && one.root().equals(other.root());
+        return one.host().equals(other.host())
+                && one.port() == other.port()
+                && one.root().equals(other.root());
     }
 
     private void close(Site site, String actor, @Nullable String reason, @Nullable String unsafe) {

@@ -36,6 +36,7 @@ final class TakenExperiments {
     private final Sight sight;
     /** Those that exist, with whether they are retired. */
     private final Map<String, Boolean> projects = new HashMap<>();
+
     private final Set<String> erased;
     private final Map<String, Taken> byName = new HashMap<>();
     private final Map<Path, Taken> bySource = new HashMap<>();

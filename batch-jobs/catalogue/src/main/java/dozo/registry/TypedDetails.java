@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param subject null: unknown
  * @param note empty: nothing
  */
-record TypedDetails(String title, Acquisition acquisition, @Nullable String subject, String note) {
+record TypedDetails(
+        String title, Acquisition acquisition, @Nullable String subject, String note) {
 
     static final TypedDetails NONE = new TypedDetails("", Acquisition.UNKNOWN, null, "");
 

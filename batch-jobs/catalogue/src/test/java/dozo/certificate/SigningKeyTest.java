@@ -69,7 +69,8 @@ class SigningKeyTest {
         assertThat(told.get())
                 .matches("Dozo-Key: \\p{XDigit}{88} \\p{XDigit}{88} 1970-01-01T00:00:00Z( \\p{XDigit}{128}){2}");
         Files.delete(file);
-        assertThatThrownBy(() -> key.replace(Instant.EPOCH, (_, _, line) -> told.set(line))).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> key.replace(Instant.EPOCH, (_, _, line) -> told.set(line)))
+                .isInstanceOf(Refusal.class);
     }
 
     @Test

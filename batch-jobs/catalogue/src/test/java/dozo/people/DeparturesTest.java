@@ -83,7 +83,9 @@ class DeparturesTest {
                         "TOKEN nightly read");
         assertThat(departures.duties("taro")).isEmpty();
         assertThat(departures.duties("nobody")).isEmpty();
-        assertThat(Departures.left(jdbc, Instant.now())).as("jane is still here").isEmpty();
+        assertThat(Departures.left(jdbc, Instant.now()))
+                .as("jane is still here")
+                .isEmpty();
     }
 
     @Test
@@ -91,19 +93,17 @@ class DeparturesTest {
         tokens.create("jane", "nightly", null, false, 7);
         recipient("it", "jane@example.org");
 
-        List<Duty> before = departures
-                .leave("jane", "ken", "ken@example.org", "boss")
-                .orElseThrow();
+        List<Duty> before =
+                departures.leave("jane", "ken", "ken@example.org", "boss").orElseThrow();
 
         assertThat(before).extracting(Duty::kind).containsExactly(Kind.PROJECT, Kind.RECIPIENT, Kind.TOKEN);
         assertThat(departures.duties("jane")).isEmpty();
-        assertThat(departures.duties("ken"))
-                .extracting(Duty::subject)
-                .containsExactly("P1", "it");
+        assertThat(departures.duties("ken")).extracting(Duty::subject).containsExactly("P1", "it");
         assertThat(users.find("jane").orElseThrow().active()).isFalse();
         List<LedgerEntry> told = ledger.after(0, 100);
-        assertThat(told).extracting(LedgerEntry::action).endsWith(
-                "project.joined", "recipient.changed", "token.revoked", "user.changed", "user.left");
+        assertThat(told)
+                .extracting(LedgerEntry::action)
+                .endsWith("project.joined", "recipient.changed", "token.revoked", "user.changed", "user.left");
         assertThat(told).noneMatch(row -> row.detail().contains("@example.org"));
         assertThat(told.getLast().detail()).contains("\"to\": \"ken\"", "P1", "it", "nightly");
     }
@@ -134,7 +134,9 @@ class DeparturesTest {
     void aUserOfADirectoryIsGoneThereAndHandsOverHere() {
         users.confirm("hana", Realm.DIRECTORY, null, Set.of(Role.LAB_MANAGER), Set.of("P2"));
         users.gone("hana");
-        assertThat(Departures.left(jdbc, Instant.now())).extracting(Duty::subject).containsExactly("P2");
+        assertThat(Departures.left(jdbc, Instant.now()))
+                .extracting(Duty::subject)
+                .containsExactly("P2");
 
         departures.leave("hana", "ken", null, "boss").orElseThrow();
 
@@ -188,7 +190,8 @@ class DeparturesTest {
     }
 
     private void recipient(String name, String address) {
-        jdbc.sql("insert into recipient (name, channel, address, language, active, morning_report) values (:name, 'mail', :address, 'en', true, true)")
+        jdbc.sql(
+                        "insert into recipient (name, channel, address, language, active, morning_report) values (:name, 'mail', :address, 'en', true, true)")
                 .param("name", name)
                 .param("address", address)
                 .update();

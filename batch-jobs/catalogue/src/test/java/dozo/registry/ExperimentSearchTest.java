@@ -84,15 +84,19 @@ class ExperimentSearchTest {
     void whatIsWantedTogetherIsFoundTogether() {
         assertThat(codes(new Filter(null, "Vision", "MR", null, null, null, null, null)))
                 .containsExactly("E1", "E2");
-        assertThat(codes(new Filter(null, null, null, "T7", null, null, null, null))).containsExactly("E1", "Vis-4");
+        assertThat(codes(new Filter(null, null, null, "T7", null, null, null, null)))
+                .containsExactly("E1", "Vis-4");
         assertThat(codes(new Filter("vis", "Motor", null, "T7", null, null, null, null)))
                 .containsExactly("Vis-4");
         LocalDate first = LocalDate.of(2026, 10, 1);
-        assertThat(codes(new Filter(null, null, null, null, first, null, null, null))).containsExactly("E2", "Vis-4");
-        assertThat(codes(new Filter(null, null, null, null, null, first, null, null))).containsExactly("E1", "E2");
+        assertThat(codes(new Filter(null, null, null, null, first, null, null, null)))
+                .containsExactly("E2", "Vis-4");
+        assertThat(codes(new Filter(null, null, null, null, null, first, null, null)))
+                .containsExactly("E1", "E2");
         assertThat(codes(new Filter(null, null, null, null, first, first, null, null)))
                 .containsExactly("E2");
-        assertThat(codes(new Filter(null, "Nix", null, null, null, null, null, null))).isEmpty();
+        assertThat(codes(new Filter(null, "Nix", null, null, null, null, null, null)))
+                .isEmpty();
     }
 
     @Test
@@ -435,11 +439,11 @@ class ExperimentSearchTest {
                 .extracting(found -> found.experiment().code())
                 .containsExactly("E3", "Vis-4");
         for (Sort by : Sort.values()) {
-            assertThat(search.page(
-                            Sight.EVERYTHING, source("meg/"), SITE, new ExperimentOrder(by, false), null, 10))
+            assertThat(search.page(Sight.EVERYTHING, source("meg/"), SITE, new ExperimentOrder(by, false), null, 10))
                     .hasSize(1);
         }
-        assertThat(search.sums(Sight.EVERYTHING, source("/data/"), SITE).experiments()).isEqualTo(4);
+        assertThat(search.sums(Sight.EVERYTHING, source("/data/"), SITE).experiments())
+                .isEqualTo(4);
         assertThatThrownBy(() -> source("a\nb")).isInstanceOf(Refusal.class);
     }
 

@@ -55,11 +55,7 @@ import org.apache.sshd.core.CoreModuleProperties;
  * @param byFormer whether the site has refused the present key and accepted the {@linkplain Identity#former former} one
  */
 record SshLogin(
-        SiteAddress site,
-        SshClient client,
-        Optional<SshLogin> jump,
-        AtomicBoolean shellAnswers,
-        AtomicBoolean byFormer)
+        SiteAddress site, SshClient client, Optional<SshLogin> jump, AtomicBoolean shellAnswers, AtomicBoolean byFormer)
         implements AutoCloseable {
 
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
@@ -143,8 +139,8 @@ record SshLogin(
             @Override
             public void signalAuthenticationSuccess(ClientSession session, String service, KeyPair accepted) {
                 // NB: not called if the first try succeeds, which is with the present key.
-                byFormer.set(former.stream()
-                        .anyMatch(pair -> KeyUtils.compareKeys(pair.getPublic(), accepted.getPublic())));
+                byFormer.set(
+                        former.stream().anyMatch(pair -> KeyUtils.compareKeys(pair.getPublic(), accepted.getPublic())));
             }
         });
         return client;

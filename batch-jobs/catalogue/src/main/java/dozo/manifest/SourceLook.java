@@ -85,7 +85,7 @@ public final class SourceLook implements AutoCloseable {
      * only has to be there.
      */
     public Comparison compare() {
-        if (load == null || load.nothingKnown() || refusal != null && known.manifest() != null) {
+        if (load == null || load.nothingKnown() || (refusal != null && known.manifest() != null)) {
             return Comparison.failed(refusal == null ? "" : refusal.message());
         }
         return known.manifest() == null ? Comparison.EQUAL : sealing.compare(experiment, known.manifest(), load);

@@ -138,7 +138,7 @@ public class SourceMoves implements DisposableBean {
         long experiments;
         boolean stopped;
         boolean decided;
-        String message = "";
+        String outcome = "";
         @Nullable Thread thread;
 
         Begun(Relocation where, Wanted wanted, String actor, Instant at) {
@@ -168,7 +168,7 @@ public class SourceMoves implements DisposableBean {
                     sum(each -> each.found.facts()),
                     sum(Compared::filesRead),
                     sum(Compared::bytesRead),
-                    message);
+                    outcome);
         }
 
         private long sum(ToLongFunction<Compared> number) {
@@ -291,7 +291,7 @@ public class SourceMoves implements DisposableBean {
         boolean stopped = now.stopped && !now.decided;
         now.state = stopped ? MoveState.STOPPED : state;
         if (!stopped) {
-            now.message = now.decided && state != MoveState.MOVED
+            now.outcome = now.decided && state != MoveState.MOVED
                     ? "the result is unknown: the sources have moved if the ledger has source.moved"
                     : message;
         }

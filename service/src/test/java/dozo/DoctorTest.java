@@ -44,6 +44,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
@@ -802,6 +803,10 @@ class DoctorTest {
             Identity.create(open, "test");
             Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r-----"));
             sites.save("open", address(good, good.port(), open, good.root(), good.hostKey()), "test");
+            Path renewed = folder.resolve("renewed-key");
+            Files.copy(good.identity(), Identity.former(renewed), StandardCopyOption.COPY_ATTRIBUTES);
+            Identity.create(renewed, "test");
+            sites.save("renewed", address(good, good.port(), renewed, good.root(), good.hostKey()), "test");
             sites.save("rootless", good.withRoot(folder.resolve("nowhere").toString()), "test");
             sites.save("scarce", good.withRoot(full.toString()), "test");
             sites.save("fixed", good.withRoot(readOnly.toString()), "test");
@@ -819,6 +824,7 @@ class DoctorTest {
             assertBroken(results, "site away", "does not answer", "dozo site change away");
             assertBroken(results, "site impostor", "differs from the pinned one", "Ask the site's administrators");
             assertBroken(results, "site stranger", "does not accept the private key", "authorized_keys");
+            assertWarning(results, "site renewed", "accepts only the key before the present one", "authorized_keys");
             assertBroken(results, "site keyless", "no-key", "user of the service");
             assertBroken(results, "site open", "other users can read", "chmod 600");
             assertBroken(results, "site rootless", "is not a readable folder", "Create the folder");

@@ -198,8 +198,7 @@ public class Application {
         // These listeners come first, because the settings also configure Java and the log.
         ApplicationListener<ApplicationEnvironmentPreparedEvent> first =
                 event -> event.getEnvironment().getPropertySources().addFirst(given(properties));
-        ApplicationListener<ApplicationContextInitializedEvent> early =
-                event -> check(event.getApplicationContext());
+        ApplicationListener<ApplicationContextInitializedEvent> early = event -> check(event.getApplicationContext());
         application.addListeners(first, early);
         return application.run();
     }

@@ -65,7 +65,8 @@ class BackupDuringNightIT {
                     && named.add(file.toString())
                     && count.incrementAndGet() == 2 * FILES
                     && given.get() instanceof Given settings) {
-                backup.set(ServiceBackup.make(settings, backups, InstantSource.system()).folder());
+                backup.set(ServiceBackup.make(settings, backups, InstantSource.system())
+                        .folder());
             }
         })) {
             long receipts;
@@ -91,20 +92,25 @@ class BackupDuringNightIT {
             Path made = backup.get();
             assertThat(made).as("the backup in the middle of the night").isNotNull();
             ServiceRestore.restore(settings(folder.resolve("new"), fresh), made);
-            assertThat(new Chain(JdbcClient.create(fresh)).check().breachesCount()).isZero();
+            assertThat(new Chain(JdbcClient.create(fresh)).check().breachesCount())
+                    .isZero();
             long kept = receipts(fresh);
             assertThat(kept).as("receipts at the moment of the backup").isBetween((long) FILES, receipts - 1);
 
             try (RunningService service = RunningService.start(folder.resolve("new"), fresh, Map.of())) {
                 // What it was doing at that moment goes on at its start.
                 await().atMost(Duration.ofMinutes(2))
-                        .until(() -> service.bean(Runs.class).page(Long.MAX_VALUE, 10).stream().noneMatch(Runs.Run::goesOn));
+                        .until(() -> service.bean(Runs.class).page(Long.MAX_VALUE, 10).stream()
+                                .noneMatch(Runs.Run::goesOn));
                 night(service);
                 assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();
-                assertThat(new Chain(JdbcClient.create(fresh)).check().breachesCount()).isZero();
+                assertThat(new Chain(JdbcClient.create(fresh)).check().breachesCount())
+                        .isZero();
                 assertThat(receipts(fresh)).as("each file has one receipt").isEqualTo(receipts);
             }
-            assertThat(data(root)).as("every file as it was sent the first time").isEqualTo(sent);
+            assertThat(data(root))
+                    .as("every file as it was sent the first time")
+                    .isEqualTo(sent);
             assertThat(root.resolve(".dozo/versions")).doesNotExist();
             assertThat(named)
                     .as("what has a receipt in the backup is not sent again")
@@ -150,7 +156,8 @@ class BackupDuringNightIT {
     private static Map<String, List<Object>> data(Path root) throws IOException {
         Map<String, List<Object>> files = new TreeMap<>();
         try (Stream<Path> all = Files.walk(root)) {
-            for (Path file : all.filter(each -> Files.isRegularFile(each) && isData(root, each)).toList()) {
+            for (Path file : all.filter(each -> Files.isRegularFile(each) && isData(root, each))
+                    .toList()) {
                 BasicFileAttributes facts =
                         Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
                 files.put(root.relativize(file).toString(), List.of(facts.fileKey(), facts.lastModifiedTime()));

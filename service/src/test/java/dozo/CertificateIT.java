@@ -333,12 +333,14 @@ class CertificateIT {
         assertThat(checked(printed, of.get(0), of.get(1), "--keys", forged).out())
                 .contains("has another key");
         assertThat(service.ledger())
-                .filteredOn(row -> row.action().equals("key.introduced") && row.subject().equals(fingerprint()))
+                .filteredOn(row ->
+                        row.action().equals("key.introduced") && row.subject().equals(fingerprint()))
                 .singleElement()
                 .satisfies(row -> assertThat(row.detail())
                         .contains(Files.readAllLines(Path.of(printed)).getLast())
                         .contains("\"after\": "));
-        assertThat(Files.readString(service.work().resolve("certificate-key.old"))).doesNotContain("PRIVATE");
+        assertThat(Files.readString(service.work().resolve("certificate-key.old")))
+                .doesNotContain("PRIVATE");
     }
 
     @Test

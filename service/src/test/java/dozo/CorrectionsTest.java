@@ -237,7 +237,8 @@ class CorrectionsTest {
                         .status())
                 .toList();
         assertThat(statuses).containsOnly(200);
-        assertThat(service.get(E1).at("/note")).isEqualTo(service.get("/api/v1/experiments/P9/E1").at("/note"));
+        assertThat(service.get(E1).at("/note"))
+                .isEqualTo(service.get("/api/v1/experiments/P9/E1").at("/note"));
     }
 
     private String file(String lines) throws IOException {
@@ -260,7 +261,8 @@ class CorrectionsTest {
                 .isEqualTo("dr has the title Osaka, building 3\n");
         service.get("/api/v1/sites/dr").has("/name", "dr").has("/title", "Osaka, building 3");
         assertThat(service.ledger().getLast().detail()).contains("Osaka, building 3");
-        assertThat(service.page(service.browser(), "/sites")).contains("dr (Osaka, building 3)</h2>", "/do/put/sites/dr/title");
+        assertThat(service.page(service.browser(), "/sites"))
+                .contains("dr (Osaka, building 3)</h2>", "/do/put/sites/dr/title");
         assertThat(Ended.dozo(service, "site show dr").out()).startsWith("site dr (Osaka, building 3) at ");
         service.saveUnreachable("dr");
         service.get("/api/v1/sites/dr").has("/title", "Osaka, building 3");

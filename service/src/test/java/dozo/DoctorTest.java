@@ -764,11 +764,12 @@ class DoctorTest {
                         "WARNING the service that stands by, two: DOZO_DRILL_DAYS differs",
                         "WARNING the service that stands by, two: the active service has version 1",
                         "BROKEN the worker w1: the key site-key is missing or not usable in /w3/site-key")
-                .anyMatch(said -> said.startsWith("OK one is active since ") && said.endsWith(", version 1; this one, "
-                        + ActiveService.machine() + ", stands by"));
+                .anyMatch(said -> said.startsWith("OK one is active since ")
+                        && said.endsWith(", version 1; this one, " + ActiveService.machine() + ", stands by"));
         assertThat(results)
                 .extracting(Result::cure)
-                .contains("Copy /w1/site-key of the active service to /w2/site-key on that machine, for its user only.");
+                .contains(
+                        "Copy /w1/site-key of the active service to /w2/site-key on that machine, for its user only.");
         assertThat(of(examine(at(database)), "version").message()).isEqualTo(Build.VERSION);
     }
 

@@ -28,8 +28,8 @@ public record Ended(int code, String out, String err) {
     public static Ended at(String url, Path passwordFile, String... arguments) {
         String before = System.setProperty(PASSWORD_FILE, passwordFile.toString());
         try {
-            return of(Stream.concat(Stream.of(arguments), Stream.of("--url", url))
-                    .toArray(String[]::new));
+            return of(
+                    Stream.concat(Stream.of(arguments), Stream.of("--url", url)).toArray(String[]::new));
         } finally {
             if (before == null) {
                 System.clearProperty(PASSWORD_FILE);

@@ -61,7 +61,9 @@ class KeyRotationIT {
     }
 
     private List<LedgerEntry> rows(String action) {
-        return service.ledger().stream().filter(row -> row.action().equals(action)).toList();
+        return service.ledger().stream()
+                .filter(row -> row.action().equals(action))
+                .toList();
     }
 
     @Test
@@ -140,7 +142,9 @@ class KeyRotationIT {
         assertThat(night()).isEqualTo(RunState.COMPLETE);
         String old = recipient();
 
-        assertThat(dozo("key rotate recovery-key").ends(0).out()).startsWith("age1").contains("into the safe");
+        assertThat(dozo("key rotate recovery-key").ends(0).out())
+                .startsWith("age1")
+                .contains("into the safe");
 
         assertThat(recipient()).isNotEqualTo(old);
         assertThat(dozo("recovery-key").out()).contains("# until dozo key drop-old recovery-key: " + old);

@@ -69,9 +69,11 @@ class RetireIT {
         coverage().has("/retired/experiments", 1);
         coverage().has("/retired/experimentsSafe", 1);
         assertThat(service.get("/api/v1/findings?open=true").items()).isZero();
-        assertThat(service.get("/api/v1/findings").at("/items/0/over").asBoolean()).isTrue();
+        assertThat(service.get("/api/v1/findings").at("/items/0/over").asBoolean())
+                .isTrue();
         Run quiet = service.backUp();
-        assertThat(service.get("/api/v1/runs/%d/findings".formatted(quiet.id())).items()).isZero();
+        assertThat(service.get("/api/v1/runs/%d/findings".formatted(quiet.id())).items())
+                .isZero();
         assertThat(status().ends(Exit.WELL).out()).contains("1 retired (6 B, all verified at dr)");
         assertThat(service.page(service.browser(), "/")).contains("1 retired (6 B, all verified)");
         assertThat(Ended.dozo(service, "coverage").ends(Exit.WELL).out()).contains("All 2 experiments are safe");
@@ -80,7 +82,8 @@ class RetireIT {
                 .isEqualTo(new Ended(0, "P1/E1 is not retired any more\n", ""));
         coverage().has("/headline", "source-missing");
         Run loud = service.backUp();
-        assertThat(service.get("/api/v1/runs/%d/findings".formatted(loud.id())).items()).isEqualTo(1);
+        assertThat(service.get("/api/v1/runs/%d/findings".formatted(loud.id())).items())
+                .isEqualTo(1);
         assertThat(service.get("/api/v1/findings?open=true").items())
                 .as("it is the same one")
                 .isEqualTo(1);
@@ -109,22 +112,29 @@ class RetireIT {
         service.get("/api/v1/coverage?asOf=" + after).has("/totals/experimentsSafe", 2);
         service.get("/api/v1/coverage/groups?by=experiment").has("/items/0/name", "P1/E2");
         assertThat(service.bean(PastCoverage.class)
-                        .history(Sight.of(Set.of("P1")), service.dr().id(), List.of(Instant.parse(before), Instant.parse(after)))
+                        .history(
+                                Sight.of(Set.of("P1")),
+                                service.dr().id(),
+                                List.of(Instant.parse(before), Instant.parse(after)))
                         .getFirst()
                         .totals())
-                .extracting(each -> List.of(each.experiments(), each.experimentsSafe(), each.filesSafe(), each.experimentsUnseen()))
+                .extracting(each ->
+                        List.of(each.experiments(), each.experimentsSafe(), each.filesSafe(), each.experimentsUnseen()))
                 .containsExactly(List.of(2L, 2L, 2L, 0L), List.of(1L, 1L, 1L, 0L));
     }
 
     @Test
     void damageOfItsCopyIsFoundAndItsEvidenceStays() throws Exception {
         retire("P1/E1 --reason closed").ends(Exit.WELL);
-        assertThat(service.post("/api/v1/experiments/P1/E1/certificate", "{}").status()).isLessThan(300);
+        assertThat(service.post("/api/v1/experiments/P1/E1/certificate", "{}").status())
+                .isLessThan(300);
         Files.writeString(folder.resolve("dr/P1/E1/data/file"), "evil!\n");
 
-        Run scrub = service.awaitEnd(service.post("/api/v1/scrubs", "{\"site\": \"dr\", \"all\": true}").number("/id"));
+        Run scrub = service.awaitEnd(service.post("/api/v1/scrubs", "{\"site\": \"dr\", \"all\": true}")
+                .number("/id"));
 
-        assertThat(service.get("/api/v1/runs/%d/findings".formatted(scrub.id())).text()).contains("DAMAGED", "P1/E1");
+        assertThat(service.get("/api/v1/runs/%d/findings".formatted(scrub.id())).text())
+                .contains("DAMAGED", "P1/E1");
         coverage().has("/headline", "damaged");
         coverage().has("/retired/experimentsSafe", 0);
         assertThat(service.get("/api/v1/experiments?state=damaged").items()).isEqualTo(1);
@@ -140,22 +150,28 @@ class RetireIT {
         assertThat(refused.code()).isNotZero();
         assertThat(refused.err()).contains("P1/NEW: nothing of it has a verified copy at dr", "would never be sent");
         assertThat(service.get("/api/v1/experiments?state=retired").items()).isZero();
-        assertThat(retire("P1/NEW --even-unsafe --reason closed").ends(Exit.WELL).out())
+        assertThat(retire("P1/NEW --even-unsafe --reason closed")
+                        .ends(Exit.WELL)
+                        .out())
                 .isEqualTo("P1/NEW is retired; not verified: P1/NEW: nothing of it has a verified copy at dr\n");
 
         assertThat(service.get("/api/v1/retirements").string("/items/0/unsafe")).contains("P1/NEW");
         assertThat(service.page(service.browser(), "/experiments/P1/NEW"))
                 .contains("Not verified when it was retired:", "nothing of it has a verified copy at dr");
         coverage().has("/headline", "safe");
-        assertThat(service.ledger().getLast().detail()).contains("reason_sha256", "unsafe").doesNotContain("closed");
+        assertThat(service.ledger().getLast().detail())
+                .contains("reason_sha256", "unsafe")
+                .doesNotContain("closed");
     }
 
     @Test
     void itIsRetiredOnceWithAReasonOfOneLine() {
         retirement("POST", "experiments/P1/E1", "{}").refused(422, "reason");
-        retirement("POST", "experiments/P1/E1", "{\"reason\": \"%s\"}".formatted("x".repeat(201))).refused(422, "reason");
+        retirement("POST", "experiments/P1/E1", "{\"reason\": \"%s\"}".formatted("x".repeat(201)))
+                .refused(422, "reason");
         retirement("POST", "experiments/P1/E1", "{\"reason\": \"two\\nlines\"}").refused(422, "reason");
-        retirement("POST", "experiments/P1/E1", "{\"reason\": \"%s\"}".formatted("x".repeat(200))).expect(200);
+        retirement("POST", "experiments/P1/E1", "{\"reason\": \"%s\"}".formatted("x".repeat(200)))
+                .expect(200);
         retirement("POST", "experiments/P1/E1", "{\"reason\": \"again\"}").refused(409, "experiment");
         retirement("POST", "experiments/P1/NIX", "{\"reason\": \"x\"}").expect(404);
         retirement("DELETE", "experiments/P1/NIX", null).expect(404);
@@ -166,7 +182,8 @@ class RetireIT {
     @Test
     void aProjectIsRetiredWithItsExperimentsAndOnlyTheseComeBack() throws Exception {
         retire("P1/E2 --reason earlier").ends(Exit.WELL);
-        assertThat(Ended.dozo(service, "project retire P1 --reason closed").out()).isEqualTo("P1 is retired\n");
+        assertThat(Ended.dozo(service, "project retire P1 --reason closed").out())
+                .isEqualTo("P1 is retired\n");
 
         coverage().has("/totals/experiments", 1);
         assertThat(service.get("/api/v1/projects").items()).isEqualTo(1);
@@ -196,10 +213,15 @@ class RetireIT {
         refused.refused(409, "evenUnsafe");
         assertThat(refused.text()).contains("P1/NEW: nothing of it");
 
-        retirement("POST", "projects/P1", "{\"reason\": \"x\", \"evenUnsafe\": true}").expect(200);
+        retirement("POST", "projects/P1", "{\"reason\": \"x\", \"evenUnsafe\": true}")
+                .expect(200);
 
-        assertThat(service.get("/api/v1/experiments/P1/NEW").string("/retired/unsafe")).contains("P1/NEW");
-        assertThat(service.get("/api/v1/experiments/P1/E1").at("/retired/unsafe").isMissingNode()).isTrue();
+        assertThat(service.get("/api/v1/experiments/P1/NEW").string("/retired/unsafe"))
+                .contains("P1/NEW");
+        assertThat(service.get("/api/v1/experiments/P1/E1")
+                        .at("/retired/unsafe")
+                        .isMissingNode())
+                .isTrue();
     }
 
     @Test
@@ -210,22 +232,27 @@ class RetireIT {
                 .expect(200);
         assertThat(service.get("/api/v1/gaps").items()).isEqualTo(1);
 
-        assertThat(Ended.dozo(service, "scanner retire T7 --reason replaced").out()).isEqualTo("T7 is retired\n");
+        assertThat(Ended.dozo(service, "scanner retire T7 --reason replaced").out())
+                .isEqualTo("T7 is retired\n");
 
         assertThat(service.get("/api/v1/gaps").items()).isZero();
         assertThat(service.get("/api/v1/gaps?all=true").items()).isEqualTo(1);
         assertThat(service.get("/api/v1/scanners").items()).isZero();
         retirement("POST", "scanners/T7", "{\"reason\": \"again\"}").refused(409, "scanner");
         service.patch("/api/v1/experiments/P1/E1", "{\"scanner\": \"T7\"}").expect(200);
-        assertThat(service.bean(ExperimentSearch.class).scanners(Sight.EVERYTHING)).containsExactly("T7");
-        assertThat(service.bean(ExperimentSearch.class).scannersInUse(Sight.EVERYTHING)).isEmpty();
+        assertThat(service.bean(ExperimentSearch.class).scanners(Sight.EVERYTHING))
+                .containsExactly("T7");
+        assertThat(service.bean(ExperimentSearch.class).scannersInUse(Sight.EVERYTHING))
+                .isEmpty();
         assertThat(Ended.dozo(service, "scanner unretire T7").out()).isEqualTo("T7 is not retired any more\n");
         assertThat(service.get("/api/v1/gaps").items()).isEqualTo(1);
         retirement("DELETE", "scanners/T7", null).refused(409, "scanner");
         retirement("POST", "scanners/NIX", "{\"reason\": \"x\"}").expect(404);
 
         retirement("POST", "projects/P1", "{\"reason\": \"closed\"}").expect(200);
-        assertThat(service.get("/api/v1/gaps").items()).as("of a retired project").isZero();
+        assertThat(service.get("/api/v1/gaps").items())
+                .as("of a retired project")
+                .isZero();
     }
 
     @Test
@@ -245,7 +272,8 @@ class RetireIT {
             service.get("/api/v1/retirements").has("/items/0/kind", "site");
             service.post("/api/v1/runs", "{\"site\": \"dr\"}").refused(422, "site");
             retirement("POST", "sites/dr", "{\"reason\": \"x\"}").expect(404);
-            assertThat(Ended.dozo(service, "site retire dr2 --even-unsafe --reason x").out())
+            assertThat(Ended.dozo(service, "site retire dr2 --even-unsafe --reason x")
+                            .out())
                     .isEqualTo("dr2 is retired; no other site had a complete copy of 3 experiments\n");
             retirement("DELETE", "sites/dr2", null).expect(204);
 
@@ -271,19 +299,18 @@ class RetireIT {
     void whatIsRetiredBeforeARunSendsItIsNotSent() throws Exception {
         register("P1/NEW");
         Run run = service.openRun();
-        service.jdbc()
-                .sql("""
+        service.jdbc().sql("""
                         insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no, attempts)
                         select experiment_id, 1, 'BUNDLE', '{1}', 1, 'PLANNED', :run, 0, 0 from experiment where code = 'NEW'
-                        """)
-                .param("run", run.id())
-                .update();
+                        """).param("run", run.id()).update();
 
         retire("P1/NEW --even-unsafe --reason closed").ends(Exit.WELL);
 
         assertThat(service.count("select count(*) from transfer_unit where state = 'CANCELLED'"))
                 .isEqualTo(1);
-        service.jdbc().sql("update run set state = 'COMPLETE', ended_at = now() where ended_at is null").update();
+        service.jdbc()
+                .sql("update run set state = 'COMPLETE', ended_at = now() where ended_at is null")
+                .update();
         service.backUp();
         assertThat(Files.exists(folder.resolve("dr/P1/NEW"))).isFalse();
     }
@@ -293,16 +320,25 @@ class RetireIT {
         service.createUser("lab", Role.LAB_MANAGER, "P1");
         service.createUser("operator", Role.OPERATOR);
         for (String each : List.of("experiments/P1/E1", "projects/P1", "scanners/T7", "sites/dr")) {
-            service.as("lab").post("/api/v1/" + each + "/retirement", "{\"reason\": \"x\"}").expect(403);
+            service.as("lab")
+                    .post("/api/v1/" + each + "/retirement", "{\"reason\": \"x\"}")
+                    .expect(403);
         }
-        service.as("operator").post("/api/v1/sites/dr/retirement", "{\"reason\": \"x\"}").expect(403);
-        service.as("operator").post("/api/v1/experiments/P1/E1/retirement", "{\"reason\": \"own\"}").expect(200);
-        service.as("operator").post("/api/v1/experiments/P9/E1/retirement", "{\"reason\": \"other\"}").expect(200);
+        service.as("operator")
+                .post("/api/v1/sites/dr/retirement", "{\"reason\": \"x\"}")
+                .expect(403);
+        service.as("operator")
+                .post("/api/v1/experiments/P1/E1/retirement", "{\"reason\": \"own\"}")
+                .expect(200);
+        service.as("operator")
+                .post("/api/v1/experiments/P9/E1/retirement", "{\"reason\": \"other\"}")
+                .expect(200);
 
         Answer own = service.as("lab").get("/api/v1/retirements");
         assertThat(own.items()).isEqualTo(1);
         own.has("/items/0/name", "P1/E1");
-        assertThat(service.as("lab").get("/api/v1/coverage").number("/retired/experiments")).isEqualTo(1);
+        assertThat(service.as("lab").get("/api/v1/coverage").number("/retired/experiments"))
+                .isEqualTo(1);
         assertThat(service.bean(Retirements.class).page(Sight.of(Set.of("P9")), "", 10))
                 .extracting(Retired::name)
                 .containsExactly("P9/E1");
@@ -319,16 +355,18 @@ class RetireIT {
 
         service.submit(admin, "/do/delete/experiments/P1/E1/retirement", "confirmed=true");
 
-        assertThat(service.get("/api/v1/experiments/P1/E1").at("/retired").isMissingNode()).isTrue();
+        assertThat(service.get("/api/v1/experiments/P1/E1").at("/retired").isMissingNode())
+                .isTrue();
         assertThat(service.page(admin, "/administration/projects/P1")).contains("/do/post/projects/P1/retirement");
     }
 
     @Test
     void aRetiredProjectIsNobodysTarget() {
         retirement("POST", "projects/P1", "{\"reason\": \"closed\"}").expect(200);
-        assertThat(service.bean(Projects.class).find("P1").orElseThrow().retired()).isNotNull();
-        assertThatThrownBy(
-                        () -> service.bean(Projects.class).find("P1").orElseThrow().living("projects"))
+        assertThat(service.bean(Projects.class).find("P1").orElseThrow().retired())
+                .isNotNull();
+        assertThatThrownBy(() ->
+                        service.bean(Projects.class).find("P1").orElseThrow().living("projects"))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("project P1 is retired; bring it back first");
     }

@@ -249,10 +249,11 @@ class SettingsTest {
     void noSettingWithAPathOrASecretMustHaveTheSameValueInAllServices() {
         assertThat(ALL)
                 .filteredOn(each -> each.says().secret() == Secret.NONE)
-                .filteredOn(each -> (each.property() + each.allowed()).matches(".*(-file|folder|absolute path|a file).*"))
+                .filteredOn(
+                        each -> (each.property() + each.allowed()).matches(".*(-file|folder|absolute path|a file).*"))
                 .hasSizeGreaterThan(5)
-                .allMatch(each -> each.says().agree() == Agree.NOBODY
-                        || each.says().agree() == Agree.SERVICES_WHETHER_SET);
+                .allMatch(each ->
+                        each.says().agree() == Agree.NOBODY || each.says().agree() == Agree.SERVICES_WHETHER_SET);
     }
 
     @Test

@@ -81,16 +81,22 @@ class SourceMoveIT {
 
         Ended ended = Ended.dozo(service, "source move --wait", old, now);
 
-        assertThat(ended.out()).isEqualTo("moved: 4 of 4 experiments are the same, files read: 4 (%s)\n"
-                .formatted(ended.out().replaceAll("(?s).*\\((.*)\\).*", "$1")));
+        assertThat(ended.out())
+                .isEqualTo("moved: 4 of 4 experiments are the same, files read: 4 (%s)\n"
+                        .formatted(ended.out().replaceAll("(?s).*\\((.*)\\).*", "$1")));
         ended.ends(0);
         assertThat(find("P1/E1").source()).isEqualTo(FilePath.of(NO_TEXT).under(now));
         assertThat(find("P1/E1").bound()).isTrue();
-        assertThat(find("P1/NESTED").source()).isEqualTo(FilePath.of(NO_TEXT).under(now).resolve("deep"));
+        assertThat(find("P1/NESTED").source())
+                .isEqualTo(FilePath.of(NO_TEXT).under(now).resolve("deep"));
         assertThat(find("P2/NEW").source()).isEqualTo(now.resolve("three"));
-        assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots()).containsExactly(now);
-        assertThat(rows("experiment.changed")).hasSize(4).allMatch(row -> !row.detail().contains(old.toString()));
-        assertThat(rows("source.moved").getFirst().detail()).contains("\"experiments\": \"4\"", "\"left\": \"0\"", "from_sha256");
+        assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots())
+                .containsExactly(now);
+        assertThat(rows("experiment.changed"))
+                .hasSize(4)
+                .allMatch(row -> !row.detail().contains(old.toString()));
+        assertThat(rows("source.moved").getFirst().detail())
+                .contains("\"experiments\": \"4\"", "\"left\": \"0\"", "from_sha256");
         long sent = units();
         Run night = service.backUp();
         assertThat(night.state()).isEqualTo(RunState.COMPLETE);
@@ -136,9 +142,11 @@ class SourceMoveIT {
                     .isEqualTo(numbers);
             assertThat(found.path("first").path(0).asString()).isEqualTo(experiment.equals("P1/FOLDER") ? "deep" : "a");
         });
-        assertThat(difference("P1/CONTENT").path("otherContent").path(0).asString()).isEqualTo("a: other content");
+        assertThat(difference("P1/CONTENT").path("otherContent").path(0).asString())
+                .isEqualTo("a: other content");
         assertThat(difference("P1/MORE").path("found").path("added").asLong()).isOne();
-        assertThat(difference("P1/NOFOLDER").path("found").path("problem").asString()).contains("does not exist");
+        assertThat(difference("P1/NOFOLDER").path("found").path("problem").asString())
+                .contains("does not exist");
         assertThat(difference("P1/SAME").isMissingNode()).isTrue();
         assertThat(Ended.dozo(service, "source differences").out()).contains("P1/ROUND", "CONTENT");
         assertThat(find("P1/SAME").source()).isEqualTo(old.resolve("SAME"));
@@ -188,7 +196,8 @@ class SourceMoveIT {
     void wrongRequestsAreRefused() throws Exception {
         experiment("P1", "E1", old.resolve("E1"), "a");
         experiment("P1", "OTHER", temporary.toRealPath().resolve("other"), "x");
-        request(old.resolve("E1"), temporary.toRealPath().resolve("missing"), "").refused(422, "source");
+        request(old.resolve("E1"), temporary.toRealPath().resolve("missing"), "")
+                .refused(422, "source");
         migrate();
         request(old, old, "").refused(422, "to");
         request(old.resolve("E"), now, "").refused(422, "from");
@@ -223,7 +232,8 @@ class SourceMoveIT {
 
     @Test
     void aFileListMovesWithItsFolder() throws Exception {
-        Path source = experiment("P1", "E1", temporary.toRealPath().resolve("stays"), "a").source();
+        Path source = experiment("P1", "E1", temporary.toRealPath().resolve("stays"), "a")
+                .source();
         Path list = old.resolve("list");
         Files.writeString(list, "");
         service.bean(Experiments.class)
@@ -261,9 +271,7 @@ class SourceMoveIT {
     void whatHasChangedSinceTheComparisonIsNotMoved() throws Exception {
         experiment("P1", "E1", old.resolve("E1"), "a");
         migrate();
-        for (String change : List.of(
-                "update experiment set source_root = source_root || '2'::bytea",
-                """
+        for (String change : List.of("update experiment set source_root = source_root || '2'::bytea", """
                 insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
                                       entries_changed, entries_type_changed, entries_gone, percent_lost)
                 select experiment_id, 1, now(), 0, 0, 0, 0, 0, 0, 0, 0, 0 from experiment
@@ -272,7 +280,9 @@ class SourceMoveIT {
             request(old, now, "").expect(202);
             await().atMost(LIMIT).until(() -> latest().string("/state").equals("WAITING"));
             service.jdbc().sql(change).update();
-            service.jdbc().sql("update run set state = 'STOPPED', ended_at = now() where run_id = " + run).update();
+            service.jdbc()
+                    .sql("update run set state = 'STOPPED', ended_at = now() where run_id = " + run)
+                    .update();
             assertThat(ended().string("/message")).contains("was changed or backed up meanwhile");
             service.jdbc()
                     .sql("update experiment set source_root = ?")
@@ -301,7 +311,8 @@ class SourceMoveIT {
         assertThat(lab.get(MOVE).number("/same")).isOne();
         assertThat(find("P1/E1").source()).isEqualTo(now.resolve("E1"));
         assertThat(find("P2/E1").source()).as("not seen").isEqualTo(old.resolve("E2"));
-        assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots()).containsExactly(old, now);
+        assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots())
+                .containsExactly(old, now);
         move("\"check\": true");
         lab.get(MOVE).expect(404);
         assertThat(lab.get(MOVE + "/differences").items()).isZero();
@@ -332,14 +343,25 @@ class SourceMoveIT {
         FileSystemUtils.deleteRecursively(old);
         assertThat(move("\"sample\": 5").string("/state")).isEqualTo("MOVED");
 
-        assertThat(service.bean(Origins.class).find("tree").orElseThrow().terms().spool()).isEqualTo(now);
-        assertThat(service.bean(Origins.class).find("tree").orElseThrow().terms().address())
-                .isEqualTo(Terms.ofTree(now, terms.tree(), null, Map.of(), true, true).address());
+        assertThat(service.bean(Origins.class)
+                        .find("tree")
+                        .orElseThrow()
+                        .terms()
+                        .spool())
+                .isEqualTo(now);
+        assertThat(service.bean(Origins.class)
+                        .find("tree")
+                        .orElseThrow()
+                        .terms()
+                        .address())
+                .isEqualTo(Terms.ofTree(now, terms.tree(), null, Map.of(), true, true)
+                        .address());
         long sent = units();
         assertThat(service.backUp().state()).isEqualTo(RunState.COMPLETE);
         assertThat(units()).isEqualTo(sent);
         assertThat(service.count("select count(*) from arrival")).isEqualTo(items);
-        assertThat(service.count("select count(*) from arrival where state = 'GONE'")).isZero();
+        assertThat(service.count("select count(*) from arrival where state = 'GONE'"))
+                .isZero();
         assertThat(service.bean(Experiments.class).page(0, 10))
                 .allMatch(each -> each.source().startsWith(now))
                 .hasSize(2);
@@ -358,8 +380,7 @@ class SourceMoveIT {
 
         assertThat(move("\"sample\": 1").number("/same")).isEqualTo(count);
 
-        System.out.printf(
-                "source move: %d experiments in %.1f s%n", count, (System.nanoTime() - began) / 1e9);
+        System.out.printf("source move: %d experiments in %.1f s%n", count, (System.nanoTime() - began) / 1e9);
         assertThat(rows("experiment.changed")).hasSize(count);
     }
 
@@ -369,8 +390,7 @@ class SourceMoveIT {
         migrate();
         assertThat(service.page(service.browser(), "/do/post/source-move")).contains("<h1>Move sources</h1>");
 
-        service.submit(
-                service.browser(), "/do/post/source-move", "confirmed=true&from=%s&to=%s".formatted(old, now));
+        service.submit(service.browser(), "/do/post/source-move", "confirmed=true&from=%s&to=%s".formatted(old, now));
 
         assertThat(ended().string("/state")).isEqualTo("MOVED");
     }

@@ -53,8 +53,12 @@ class SourceSearchTest {
         HttpClient lab = service.browser("lab");
         String cell = "<code>" + folder.resolve("meg/of_P1") + "</code>";
         assertThat(service.page(lab, "/experiments")).contains("P1/E1").doesNotContain(cell);
-        assertThat(service.page(lab, "/experiments?sources=true")).contains(cell).doesNotContain("of_P9");
-        assertThat(service.page(lab, "/experiments?source=meg%2Fof_")).contains(cell).doesNotContain("of_P9");
+        assertThat(service.page(lab, "/experiments?sources=true"))
+                .contains(cell)
+                .doesNotContain("of_P9");
+        assertThat(service.page(lab, "/experiments?source=meg%2Fof_"))
+                .contains(cell)
+                .doesNotContain("of_P9");
         assertThat(service.page(lab, "/experiments?source=of_P9")).doesNotContain("of_P9</code>", cell);
         assertThat(service.as("lab").get("/api/v1/experiments?source=meg/of_").at("/items"))
                 .hasSize(1);

@@ -85,7 +85,8 @@ class UpgradeDatabaseIT {
         assertThat(version(work)).isEqualTo("17");
         Ended upgraded = dozo(work, false, "upgrade-database").ends(Exit.WELL);
         assertThat(upgraded.output())
-                .contains("from PostgreSQL 17 to 18", "the ledger is intact", "The old database stays in", "audit.admit");
+                .contains(
+                        "from PostgreSQL 17 to 18", "the ledger is intact", "The old database stays in", "audit.admit");
         assertThat(version(work)).isEqualTo("18");
         assertThat(work.resolve("postgres/upgrade")).doesNotExist();
 
@@ -94,16 +95,23 @@ class UpgradeDatabaseIT {
             JdbcClient jdbc = owner(database);
             assertThat(new Chain(jdbc).check().breachesCount()).isZero();
             assertThat(new Chain(jdbc).check().rows()).isEqualTo(rows);
-            assertThat(jdbc.sql("select title from project where code = 'P1'").query(String.class).single())
+            assertThat(jdbc.sql("select title from project where code = 'P1'")
+                            .query(String.class)
+                            .single())
                     .isEqualTo("Straße\t\\N");
             new Ledger(jdbc, InstantSource.system()).append("ann", "test.done", "after", Map.of());
-            assertThat(dozo(work, false, "upgrade-database").ends(Exit.UNAVAILABLE).output())
+            assertThat(dozo(work, false, "upgrade-database")
+                            .ends(Exit.UNAVAILABLE)
+                            .output())
                     .contains("is in use by another Dozo");
         }
         assertThat(DatabaseUpgrade.upgrade(settings, InstantSource.system())).contains("has PostgreSQL 18 already");
-        assertThat(dozo.Ended.of("upgrade-database", "--yes").ends(Exit.USAGE).err()).contains("--yes is only for --back");
+        assertThat(dozo.Ended.of("upgrade-database", "--yes").ends(Exit.USAGE).err())
+                .contains("--yes is only for --back");
 
-        assertThat(dozo(work, false, "upgrade-database", "--back").ends(Exit.WELL).output())
+        assertThat(dozo(work, false, "upgrade-database", "--back")
+                        .ends(Exit.WELL)
+                        .output())
                 .contains("with PostgreSQL 17", "rows of the ledger: 1; receipts: 0", "Nothing was changed");
         assertThat(version(work)).isEqualTo("18");
         assertThat(DatabaseUpgrade.back(settings, true, InstantSource.system()))
@@ -116,8 +124,8 @@ class UpgradeDatabaseIT {
         Path backups = Files.createDirectory(folder.resolve("of-embedded"));
         dozo(work, true, "backup", backups.toString()).ends(Exit.WELL);
         HikariDataSource later = TestDatabase.empty();
-        Restored there = ServiceRestore.restore(
-                given(folder.resolve("there"), later).of(Settings.class), only(backups));
+        Restored there =
+                ServiceRestore.restore(given(folder.resolve("there"), later).of(Settings.class), only(backups));
         assertThat(there.contents().postgresql()).startsWith("17.");
         assertThat(new Chain(JdbcClient.create(later)).check().rows()).isEqualTo(rows);
         assertThat(there.readers()).containsExactly("call audit.admit('%s', 'P1');".formatted(reader));
@@ -132,7 +140,12 @@ class UpgradeDatabaseIT {
     void whatCannotBeCountedIsSaidToBeUnknown() throws Exception {
         Path work = folder.resolve("work");
         TestDatabase.unpacked(work.resolve("postgres"));
-        dozo(work, true, "restore-service", backup(TestDatabase.fresh(), "empty").toString()).ends(Exit.WELL);
+        dozo(
+                        work,
+                        true,
+                        "restore-service",
+                        backup(TestDatabase.fresh(), "empty").toString())
+                .ends(Exit.WELL);
         Settings settings = given(work, null).of(Settings.class);
         DatabaseUpgrade.upgrade(settings, InstantSource.system());
         Path control = work.resolve("postgres/data/global/pg_control");
@@ -152,7 +165,9 @@ class UpgradeDatabaseIT {
         try {
             Path rows = work.resolve("postgres/upgrade/rows");
             await().atMost(LIMIT).until(() -> {
-                assertThat(process.isAlive()).as("it ended before it was killed").isTrue();
+                assertThat(process.isAlive())
+                        .as("it ended before it was killed")
+                        .isTrue();
                 return Files.exists(rows) && rows.toFile().list() instanceof String[] files && files.length > 0;
             });
         } finally {
@@ -229,7 +244,8 @@ class UpgradeDatabaseIT {
 
     private Ended dozo(Path work, boolean earlier, String... words) throws IOException, InterruptedException {
         Path output = Files.createTempFile(folder, "output", "");
-        Process process = process(work, earlier, words).redirectOutput(output.toFile()).start();
+        Process process =
+                process(work, earlier, words).redirectOutput(output.toFile()).start();
         try {
             assertThat(process.waitFor(LIMIT)).isTrue();
         } finally {

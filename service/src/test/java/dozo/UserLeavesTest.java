@@ -56,7 +56,9 @@ class UserLeavesTest {
 
     @Test
     void whatIsWrongIsRefused() {
-        assertThat(Ended.dozo(service, "user leave jane --to ken").ends(Exit.REFUSED).err())
+        assertThat(Ended.dozo(service, "user leave jane --to ken")
+                        .ends(Exit.REFUSED)
+                        .err())
                 .contains("mail: recipient it has the address jane@example.org");
         service.post("/api/v1/users/jane/departure", "{\"to\": \"ken\", \"mail\": \"nobody\"}")
                 .refused(422, "mail");
@@ -64,9 +66,12 @@ class UserLeavesTest {
         service.post("/api/v1/users/nobody/departure", "{\"to\": \"ken\"}").isProblem(404);
         service.get("/api/v1/users/nobody/duties").isProblem(404);
         service.as("ken").get("/api/v1/users/jane/duties").expect(403);
-        service.as("ken").post("/api/v1/users/jane/departure", "{\"to\": \"ken\"}").expect(403);
+        service.as("ken")
+                .post("/api/v1/users/jane/departure", "{\"to\": \"ken\"}")
+                .expect(403);
         assertThat(Ended.dozo(service, "user leave admin --to ken").err()).contains("cannot be disabled");
-        assertThat(Ended.dozo(service, "user leave jane").ends(Exit.USAGE).err()).contains("--to");
+        assertThat(Ended.dozo(service, "user leave jane").ends(Exit.USAGE).err())
+                .contains("--to");
         service.get("/api/v1/users/jane").has("/disabled", false);
     }
 
@@ -75,7 +80,8 @@ class UserLeavesTest {
         HttpClient browser = service.browser();
         assertThat(service.page(browser, "/administration/users/jane"))
                 .contains("What depends on this user", "jane@example.org", "/do/post/users/jane/departure?back=");
-        assertThat(service.page(browser, "/do/post/users/jane/departure?back=/x")).contains("<h1>jane leaves</h1>");
+        assertThat(service.page(browser, "/do/post/users/jane/departure?back=/x"))
+                .contains("<h1>jane leaves</h1>");
 
         Answer refused = service.submit(browser, "/do/post/users/jane/departure", "to=nobody&mail=&confirmed=true");
         assertThat(refused.text()).contains("expected another user who can log in");

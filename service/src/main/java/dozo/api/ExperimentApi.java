@@ -266,14 +266,7 @@ public record ExperimentApi(
             Sight sight)
             throws IOException {
         FileGuesses guesses = suggest ? suggestions.forFile(sight) : null;
-        Answer answer = bulk.register(
-                sight,
-                csv,
-                Sheet.charset(type),
-                mode,
-                dryRun,
-                guesses,
-                actor.getName());
+        Answer answer = bulk.register(sight, csv, Sheet.charset(type), mode, dryRun, guesses, actor.getName());
         if (guesses != null && !dryRun) {
             suggestions.note(guesses);
         }

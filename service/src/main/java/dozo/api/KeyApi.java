@@ -138,8 +138,7 @@ public record KeyApi(
             example = "dozo key drop-old site-key")
     @DeleteMapping("/keys/{name}/former")
     @ResponseStatus(HttpStatus.NO_CONTENT)
-    void dropFormer(
-            @PathVariable String name, @RequestParam(defaultValue = "false") boolean force, Principal actor)
+    void dropFormer(@PathVariable String name, @RequestParam(defaultValue = "false") boolean force, Principal actor)
             throws InterruptedException {
         switch (name) {
             case SITE -> siteKeys.drop(force, actor.getName());

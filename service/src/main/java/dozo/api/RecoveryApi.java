@@ -22,7 +22,9 @@ public record RecoveryApi(RecoveryKeys keys) {
                 "# private key: {file}",
                 "{publicKey}",
                 "{former?}# until dozo key drop-old recovery-key: {former}",
-                "{others?}# dozo.recovery.recipients:", "{others lines}"},
+                "{others?}# dozo.recovery.recipients:",
+                "{others lines}"
+            },
             example = "dozo recovery-key")
     @GetMapping("/recovery-key")
     PublishedKeys key() {

@@ -92,9 +92,7 @@ public record SourceMoveApi(SourceMoves moves) {
             lines = LINE,
             exit = "{goesOn?}0|{left?}1|{state=MOVED?}0|{state=CHECKED?}0|1",
             follows = Verb.Follow.MOVE,
-            example = {
-                "dozo source move /mnt/old /mnt/new --check --wait",
-                "dozo source move /mnt/old /mnt/new --wait"
+            example = {"dozo source move /mnt/old /mnt/new --check --wait", "dozo source move /mnt/old /mnt/new --wait"
             })
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
@@ -133,8 +131,7 @@ public record SourceMoveApi(SourceMoves moves) {
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Principal actor,
             Sight sight) {
-        return Page.of(
-                limit, most -> moves.differences(sight, actor.getName(), after, most), Compared::id);
+        return Page.of(limit, most -> moves.differences(sight, actor.getName(), after, most), Compared::id);
     }
 
     /** Stops that move; nothing has changed. 409: it has ended. */

@@ -150,9 +150,7 @@ public record TokenApi(Tokens tokens, Users users) {
     @PostMapping("/me/tokens/{id}/rotation")
     ShownToken rotate(@PathVariable int id, @Valid @RequestBody WantedRotation asked, Principal actor) {
         NewToken made = tokens.rotate(
-                        actor.getName(),
-                        id,
-                        asked.graceDays() == null ? Tokens.GRACE_DAYS_USUAL : asked.graceDays())
+                        actor.getName(), id, asked.graceDays() == null ? Tokens.GRACE_DAYS_USUAL : asked.graceDays())
                 .orElseThrow(Missing.thing("token of " + actor.getName(), id));
         return ShownToken.of(made.token(), made.secret());
     }

@@ -136,7 +136,10 @@ public record UserApi(Users users, Departures departures, Projects projects, Edi
      * @param mail the address that gets the mail of the user's recipients; missing: that of the other user's recipient
      */
     record Departure(
-            @NotBlank(message = "expected the name of another user") String to, @Nullable String mail) {}
+            @NotBlank(message = "expected the name of another user")
+            String to,
+
+            @Nullable String mail) {}
 
     /** A user who has left, and what depended on the user until then. */
     public record Departed(String name, String to, List<Duty> duties) {}
@@ -295,8 +298,9 @@ public record UserApi(Users users, Departures departures, Projects projects, Edi
      */
     @Verb(
             value = "user leave NAME --to=OTHER [--mail=ADDRESS]",
-            about = "Removes a member from a project; with --to, lets a user leave Dozo: another user takes over what depends on the"
-                    + " user (dozo user duties), the tokens are revoked, and the user is disabled.",
+            about =
+                    "Removes a member from a project; with --to, lets a user leave Dozo: another user takes over what depends on the"
+                            + " user (dozo user duties), the tokens are revoked, and the user is disabled.",
             lines = {"{name} has left; {to} takes over"},
             items = "duties",
             each = "  {kind word} {subject}[: {detail}]",

@@ -91,8 +91,9 @@ public final class DatabaseUpgrade {
                             "there is no way back: %s has no data of an earlier version of PostgreSQL"
                                     .formatted(settings.embedded())));
             int to = EmbeddedFolder.major(earlier);
-            String lost = "%s is the database before the upgrade, with PostgreSQL %d. Not in it: %s. Files at sites stay as they are%n"
-                    .formatted(earlier, to, lost(folder, earlier));
+            String lost =
+                    "%s is the database before the upgrade, with PostgreSQL %d. Not in it: %s. Files at sites stay as they are%n"
+                            .formatted(earlier, to, lost(folder, earlier));
             return really
                     ? lost
                             + "Returned to it; the other database stays in %s. Start the version of Dozo that has PostgreSQL %d"
@@ -125,7 +126,8 @@ public final class DatabaseUpgrade {
             try (KeptServer server = folder.start(data);
                     Connection connection = new DatabaseLogin(server.owner()).getConnection()) {
                 return JdbcClient.create(new SingleConnectionDataSource(connection, true))
-                        .sql("select (select count(*) from ledger) as ledger, (select count(*) from receipt) as receipts")
+                        .sql(
+                                "select (select count(*) from ledger) as ledger, (select count(*) from receipt) as receipts")
                         .query(Counts.class)
                         .single();
             }

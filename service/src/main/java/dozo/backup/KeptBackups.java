@@ -70,8 +70,8 @@ final class KeptBackups {
 
     /** Marks a backup that is not complete as one of a living process, as long as the result is open. */
     static FileChannel mark(Path partial, String owner) throws IOException {
-        FileChannel mark = FileChannel.open(
-                partial.resolve(MARK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        FileChannel mark =
+                FileChannel.open(partial.resolve(MARK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         // On a file system without locks it has no owner, so that nobody removes it.
         if (isFree(mark)) {
             mark.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)));
@@ -91,8 +91,7 @@ final class KeptBackups {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, "dozo-*Z" + ServiceBackup.PARTIAL)) {
             for (Path partial : all) {
                 Path file = partial.resolve(MARK);
-                try (FileChannel mark =
-                        FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+                try (FileChannel mark = FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
                     // NB: read before the lock, because the end of a reading would give the lock up.
                     if (Arrays.equals(Files.readAllBytes(file), owner.getBytes(StandardCharsets.UTF_8))
                             && isFree(mark)) {

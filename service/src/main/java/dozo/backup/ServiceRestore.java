@@ -110,9 +110,7 @@ public final class ServiceRestore {
                 ? jdbc.sql("""
                         select format('call audit.admit(%L, %L);', reader, code)
                         from audit_reader left join project using (project_id) order by reader, code
-                        """)
-                        .query((row, _) -> row.getString(1))
-                        .list()
+                        """).query((row, _) -> row.getString(1)).list()
                 : List.of();
     }
 

@@ -35,15 +35,16 @@ final class ServiceCheck {
         catalogue.flatMap(jdbc -> standBy(new Services(jdbc).all())).ifPresent(results::add);
         catalogue.stream()
                 .flatMap(jdbc -> new Services(jdbc).unlike().stream())
-                .forEach(each ->
-                        each.differences().forEach(difference -> results.add(differs(each, difference))));
+                .forEach(each -> each.differences().forEach(difference -> results.add(differs(each, difference))));
         return results;
     }
 
     private static Result differs(Unlike unlike, Difference difference) {
         String message = "%s %s: %s"
                 .formatted(
-                        unlike.worker() ? "the worker" : "the service that stands by,", unlike.name(), difference.words());
+                        unlike.worker() ? "the worker" : "the service that stands by,",
+                        unlike.name(),
+                        difference.words());
         return switch (difference.kind()) {
             case KEY_MISSING, KEY_DIFFERS ->
                 Result.broken(
@@ -52,8 +53,10 @@ final class ServiceCheck {
                         "Copy %s of the active service to %s on that machine, for its user only."
                                 .formatted(difference.source(), difference.file()));
             case SETTING_DIFFERS ->
-                Result.warning(ABOUT, message, "Set it as for the active service, and restart; dozo settings lists all.");
-            case VERSION_DIFFERS -> Result.warning(ABOUT, message, "Install the same version and commit on all machines.");
+                Result.warning(
+                        ABOUT, message, "Set it as for the active service, and restart; dozo settings lists all.");
+            case VERSION_DIFFERS ->
+                Result.warning(ABOUT, message, "Install the same version and commit on all machines.");
         };
     }
 

@@ -44,7 +44,8 @@ class Database implements AutoCloseable {
     private final Presence presence;
 
     /** Opens the database. A program with pages is a service; another one says what it is, or is a command. */
-    Database(Settings settings, ApplicationContext program, Optional<Role> given, Likeness likeness) throws IOException {
+    Database(Settings settings, ApplicationContext program, Optional<Role> given, Likeness likeness)
+            throws IOException {
         role = given.orElse(program instanceof WebServerApplicationContext ? Role.SERVICE : Role.COMMAND);
         if (role == Role.WORKER && settings.db().url().isEmpty()) {
             throw new StartFailure(

@@ -158,9 +158,11 @@ public final class Given {
             Agree who = each.says().agree();
             if (who == Agree.SERVICES_AND_WORKERS || (!worker && who != Agree.NOBODY)) {
                 String value = find(each).isPresent() ? value(each) : each.standard();
-                boolean whether = who == Agree.SERVICES_WHETHER_SET || each.says().secret() != Secret.NONE;
+                boolean whether =
+                        who == Agree.SERVICES_WHETHER_SET || each.says().secret() != Secret.NONE;
                 String compared = whether ? String.valueOf(!value.isEmpty()) : each.plain(value);
-                digests.put(each.environment(), Digest.ofText(compared).toString().substring(0, DIGITS));
+                digests.put(
+                        each.environment(), Digest.ofText(compared).toString().substring(0, DIGITS));
             }
         }
         return digests;

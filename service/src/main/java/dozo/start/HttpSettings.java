@@ -48,9 +48,10 @@ public record HttpSettings(
         String tlsKeyFile,
 
         @Setting(
-                value = "the TLS proxies in front of the service. Only their `X-Forwarded-For`, `-Proto` and `-Prefix` are"
-                        + " used; cookies are `Secure`, responses over TLS have HSTS, and login to pages"
-                        + " requires TLS",
+                value =
+                        "the TLS proxies in front of the service. Only their `X-Forwarded-For`, `-Proto` and `-Prefix` are"
+                                + " used; cookies are `Secure`, responses over TLS have HSTS, and login to pages"
+                                + " requires TLS",
                 allowed = "numeric addresses separated by commas",
                 empty = "none",
                 agree = Agree.NOBODY)

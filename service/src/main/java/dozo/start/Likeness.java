@@ -119,7 +119,9 @@ final class Likeness {
     private static Key key(Path file, Public read) {
         try {
             String text = Files.exists(file) ? read.of() : "";
-            return new Key(GivenPaths.shown(file), text.isEmpty() ? "" : Digest.ofText(text).toString());
+            return new Key(
+                    GivenPaths.shown(file),
+                    text.isEmpty() ? "" : Digest.ofText(text).toString());
         } catch (IOException | RuntimeException unusable) {
             // Its message might contain key material.
             return new Key(GivenPaths.shown(file), "");
@@ -137,7 +139,8 @@ final class Likeness {
 
     private static List<Difference> missing(Equipment equipment) {
         return equipment.keys().entrySet().stream()
-                .filter(each -> OWN.contains(each.getKey()) && each.getValue().print().isEmpty())
+                .filter(each ->
+                        OWN.contains(each.getKey()) && each.getValue().print().isEmpty())
                 .map(each -> new Difference(
                         Kind.KEY_MISSING, each.getKey(), each.getValue().file(), each.getKey()))
                 .toList();
@@ -176,7 +179,8 @@ final class Likeness {
     private static void require(Role role, String active, List<Difference> differences) {
         String grave = differences.stream()
                 .filter(Difference::grave)
-                .map(each -> "%s; copy %s of %s to this file, for its user only".formatted(each.words(), each.source(), active))
+                .map(each -> "%s; copy %s of %s to this file, for its user only"
+                        .formatted(each.words(), each.source(), active))
                 .collect(Collectors.joining("; "));
         if (!grave.isEmpty()) {
             throw new StartFailure(

@@ -171,7 +171,8 @@ final class Presence implements AutoCloseable {
         } catch (StartFailure taken) {
             throw taken;
         } catch (RuntimeException defect) {
-            // NB: as if it did not answer: nothing is done while the lease is perhaps not kept, and the next look may succeed.
+            // NB: as if it did not answer: nothing is done while the lease is perhaps not kept, and the next look may
+            // succeed.
             if (!failed) {
                 failed = true;
                 LOG.error("a look at the database failed", defect);

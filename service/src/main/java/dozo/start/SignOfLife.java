@@ -39,9 +39,7 @@ final class SignOfLife {
      */
     void give(Connection open, long process) throws SQLException {
         String now = equipment;
-        if (!given
-                || !now.equals(equipmentGiven)
-                || System.nanoTime() - givenNanos >= INTERVAL.toNanos()) {
+        if (!given || !now.equals(equipmentGiven) || System.nanoTime() - givenNanos >= INTERVAL.toNanos()) {
             store(open, process, false);
             // NB: not in the statement above, which would write some kB with each sign.
             LeaseTable.update(open, """

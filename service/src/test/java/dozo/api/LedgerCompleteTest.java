@@ -17,26 +17,26 @@ import dozo.registry.Sites;
 import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
 import dozo.run.SiteMeasuring;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.io.IOException;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.util.Objects;
-import javax.sql.DataSource;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -339,7 +339,9 @@ class LedgerCompleteTest {
                         row("hold.ended", "P1", "hold=*; reason_sha256=*")),
                 change(
                         "POST /api/v1/experiments/{project}/{code}/retirement",
-                        () -> post("/experiments/P1/E2/retirement", "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
+                        () -> post(
+                                "/experiments/P1/E2/retirement",
+                                "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
                         row("experiment.retired", "P1/E2", "reason_sha256=*; unsafe=*")),
                 change(
                         "DELETE /api/v1/experiments/{project}/{code}/retirement",
@@ -347,7 +349,9 @@ class LedgerCompleteTest {
                         row("experiment.unretired", "P1/E2")),
                 change(
                         "POST /api/v1/projects/{project}/retirement",
-                        () -> post("/projects/P1/retirement", "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
+                        () -> post(
+                                "/projects/P1/retirement",
+                                "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
                         row("project.retired", "P1", "reason_sha256=*; unsafe=*"),
                         row("experiment.retired", "P1/E1", "reason_sha256=*; unsafe=*"),
                         row("experiment.retired", "P1/E2", "reason_sha256=*; unsafe=*"),
@@ -504,8 +508,12 @@ class LedgerCompleteTest {
                         () -> {},
                         () -> post(
                                 "/source-move",
-                                "{\"from\": \"%s\", \"to\": \"%s\", \"check\": true}".formatted(source("one"), restored)),
-                        row("move.requested", "sources", "from_sha256=*; to_sha256=*; experiments=0; left=0; files_read=0; bytes_read=0")),
+                                "{\"from\": \"%s\", \"to\": \"%s\", \"check\": true}"
+                                        .formatted(source("one"), restored)),
+                        row(
+                                "move.requested",
+                                "sources",
+                                "from_sha256=*; to_sha256=*; experiments=0; left=0; files_read=0; bytes_read=0")),
                 starting(
                         "POST /api/v1/source-move/stop",
                         LedgerCompleteTest::beginAMove,
@@ -589,7 +597,8 @@ class LedgerCompleteTest {
                 change(
                         "POST /api/v1/me/tokens/{id}/rotation",
                         () -> post(
-                                "/me/tokens/" + service.count("select max(token_id) from api_token") + "/rotation", "{}"),
+                                "/me/tokens/" + service.count("select max(token_id) from api_token") + "/rotation",
+                                "{}"),
                         row(
                                 "token.rotated",
                                 "boss/nightly",
@@ -810,7 +819,9 @@ class LedgerCompleteTest {
             held = service.bean(DataSource.class).getConnection();
             held.setAutoCommit(false);
             held.createStatement().execute("select from experiment for update");
-            post("/source-move", "{\"from\": \"%s\", \"to\": \"%s\"}".formatted(source("one"), folder.resolve("moved")));
+            post(
+                    "/source-move",
+                    "{\"from\": \"%s\", \"to\": \"%s\"}".formatted(source("one"), folder.resolve("moved")));
         } catch (IOException | SQLException e) {
             throw new IllegalStateException(e);
         }

@@ -49,7 +49,9 @@ class KilledBackupIT {
                 assertThat(owner).endsWith(" " + work);
 
                 KeptBackups.removeLeftBehind(backups, owner);
-                assertThat(partial.resolve("work/site-key")).as("its process lives").exists();
+                assertThat(partial.resolve("work/site-key"))
+                        .as("its process lives")
+                        .exists();
             } finally {
                 process.destroyForcibly().waitFor();
             }
@@ -66,7 +68,9 @@ class KilledBackupIT {
 
         assertThat(partial).doesNotExist();
         assertThat(young).exists();
-        assertThat(complete.resolve("in-work")).as("only what has the name of a partial one is removed").exists();
+        assertThat(complete.resolve("in-work"))
+                .as("only what has the name of a partial one is removed")
+                .exists();
         assertThat(names(backups)).hasSize(3);
         assertThat(backups.resolve(names(backups).getLast())).isDirectoryNotContaining("glob:**in-work");
     }
@@ -85,7 +89,8 @@ class KilledBackupIT {
                         "DOZO_DB_USER", String.valueOf(database.getUsername()),
                         "DOZO_DB_PASSWORD_FILE", secret.toString()));
         return command.redirectErrorStream(true)
-                .redirectOutput(folder.resolve("output-" + Instant.now().toEpochMilli()).toFile())
+                .redirectOutput(
+                        folder.resolve("output-" + Instant.now().toEpochMilli()).toFile())
                 .start();
     }
 

@@ -90,7 +90,8 @@ class TokensTest {
         assertThat(present).matches("dozo_[A-Za-z0-9_-]{43}").isNotEqualTo(former);
         with(present, "GET", "/me").expect(200);
         with(former, "GET", "/me").expect(200);
-        with(present, "POST", "/me/tokens/" + made.at("/id").asInt() + "/rotation").expect(403);
+        with(present, "POST", "/me/tokens/" + made.at("/id").asInt() + "/rotation")
+                .expect(403);
         later("former_until = former_until - interval '2 days'");
         with(former, "GET", "/me").isProblem(401);
         with(present, "GET", "/me").expect(200);
@@ -99,17 +100,16 @@ class TokensTest {
         with(present, "GET", "/me").isProblem(401);
         with(last, "GET", "/me").expect(200);
         assertThat(service.ledger().getLast().action()).isEqualTo("token.rotated");
-        assertThat(service.ledger().getLast().detail())
-                .contains("former_until")
-                .doesNotContain(last.substring(6));
+        assertThat(service.ledger().getLast().detail()).contains("former_until").doesNotContain(last.substring(6));
     }
 
     @Test
     void aFormerSecretIsValidNoLongerThanItWasToBeAndARevokedOneNever() {
         Answer made = make("{\"name\": \"t\", \"days\": 1}");
         rotate(made, 30).expect(200);
-        assertThat(service.count("select count(*) from api_token where former_until < now() + interval '25 hours' and name = 't'"
-                        + " and user_id = (select user_id from dozo_user where name = '%s')".formatted(user)))
+        assertThat(service.count(
+                        "select count(*) from api_token where former_until < now() + interval '25 hours' and name = 't'"
+                                + " and user_id = (select user_id from dozo_user where name = '%s')".formatted(user)))
                 .isEqualTo(1);
         rotate(made, 31).refused(422, "graceDays");
         rotate(made, -1).refused(422, "graceDays");

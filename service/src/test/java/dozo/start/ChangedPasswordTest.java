@@ -29,13 +29,14 @@ class ChangedPasswordTest {
         Path file = Files.writeString(folder.resolve("password"), "first\n");
         owner.sql("create role changing login password 'first'").update();
         try {
-            DatabaseLogin login = new DatabaseLogin(
-                    database.getJdbcUrl(), "changing", SecretFile.followed(file.toString()));
+            DatabaseLogin login =
+                    new DatabaseLogin(database.getJdbcUrl(), "changing", SecretFile.followed(file.toString()));
             try (Connection open = login.getConnection()) {
                 owner.sql("alter role changing password 'second'").update();
                 assertThatThrownBy(login::getConnection)
                         .isInstanceOfSatisfying(
-                                SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("28P01"));
+                                SQLException.class,
+                                e -> assertThat(e.getSQLState()).isEqualTo("28P01"));
 
                 Files.writeString(file, "second\n");
                 login.getConnection().close();

@@ -196,10 +196,12 @@ class DatabaseAwayTest {
         }
         try {
             assertThat(Files.readString(output)).contains("does not answer yet; waiting up to 600 s");
-            await().atMost(LIMIT).ignoreExceptionsInstanceOf(BindException.class).until(() -> {
-                relay.open();
-                return true;
-            });
+            await().atMost(LIMIT)
+                    .ignoreExceptionsInstanceOf(BindException.class)
+                    .until(() -> {
+                        relay.open();
+                        return true;
+                    });
             await().atMost(LIMIT)
                     .failFast(() -> !worker.isAlive())
                     .until(() -> Files.readString(output).contains("this worker waits for work"));
@@ -215,8 +217,7 @@ class DatabaseAwayTest {
         settings.put("dozo.db.start-wait", "2s");
         long began = System.nanoTime();
 
-        StartFailure failure = StartFailure.of(
-                        catchThrowable(() -> RunningService.start(folder, database, settings)))
+        StartFailure failure = StartFailure.of(catchThrowable(() -> RunningService.start(folder, database, settings)))
                 .orElseThrow();
 
         assertThat(failure.exitCode()).isEqualTo(69);
@@ -237,10 +238,12 @@ class DatabaseAwayTest {
             listening.setReuseAddress(true);
             InetSocketAddress there = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), relay.port());
             // A thread that still accepts holds the port for a moment.
-            await().atMost(LIMIT).ignoreExceptionsInstanceOf(BindException.class).until(() -> {
-                listening.bind(there);
-                return true;
-            });
+            await().atMost(LIMIT)
+                    .ignoreExceptionsInstanceOf(BindException.class)
+                    .until(() -> {
+                        listening.bind(there);
+                        return true;
+                    });
             Thread.ofPlatform().daemon().start(() -> {
                 while (!listening.isClosed()) {
                     try (Socket client = listening.accept()) {

@@ -99,7 +99,8 @@ class LoadBalancerTest {
     private static int tracked(int port) throws IOException, InterruptedException {
         Matcher script = Pattern.compile("script \"(.*)\"").matcher(recipe("keepalived"));
         assertThat(script.find()).isTrue();
-        return new ProcessBuilder(script.group(1).replace(":8080/", ":" + port + "/").split(" "))
+        return new ProcessBuilder(
+                        script.group(1).replace(":8080/", ":" + port + "/").split(" "))
                 .inheritIO()
                 .start()
                 .waitFor();

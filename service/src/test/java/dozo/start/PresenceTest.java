@@ -102,7 +102,8 @@ class PresenceTest {
     private void breakBy(Throwable defect) {
         database.defect = defect;
         JdbcClient.create(pool)
-                .sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+                .sql(
+                        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
                 .query()
                 .listOfRows();
     }

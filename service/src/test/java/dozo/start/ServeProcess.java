@@ -34,8 +34,7 @@ final class ServeProcess {
     }
 
     /** Starts this program. */
-    static Process start(ChildJava java, Path work, Path output, Map<String, String> settings)
-            throws IOException {
+    static Process start(ChildJava java, Path work, Path output, Map<String, String> settings) throws IOException {
         ProcessBuilder command = java.fromCache().process();
         command.environment()
                 .putAll(Map.of(

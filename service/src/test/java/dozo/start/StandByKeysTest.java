@@ -58,7 +58,8 @@ class StandByKeysTest {
 
             assertThat(failure.exitCode()).isEqualTo(78);
             assertThat(failure.message())
-                    .startsWith("this service lacks what the active service, one, has: the key admin-password is missing")
+                    .startsWith(
+                            "this service lacks what the active service, one, has: the key admin-password is missing")
                     .contains("the key pseudonym-key is missing or not usable in " + folder.resolve("two/pseudonym-key")
                             + "; copy " + folder.resolve("one/pseudonym-key") + " of one to this file")
                     .doesNotContain("\n");
@@ -130,9 +131,9 @@ class StandByKeysTest {
             Path work = copied(folder.resolve("one"), folder.resolve("two"));
             try (CapturedLog log = new CapturedLog();
                     RunningService other = start(
-                            "two",
-                            Map.of("dozo.drill.days", "30", "dozo.risk.after", "3d", "dozo.oidc.ca-file", ""))) {
-                assertThat(log.count("compared with the active service, one: DOZO_DRILL_DAYS differs")).isEqualTo(1);
+                            "two", Map.of("dozo.drill.days", "30", "dozo.risk.after", "3d", "dozo.oidc.ca-file", ""))) {
+                assertThat(log.count("compared with the active service, one: DOZO_DRILL_DAYS differs"))
+                        .isEqualTo(1);
                 assertThat(log.count("compared with the active service")).isEqualTo(1);
 
                 // A rotation: the active service has the new key first.
@@ -145,7 +146,9 @@ class StandByKeysTest {
                 seen.has("/services/1/name", "two");
                 seen.has("/services/1/differences/0/kind", "KEY_DIFFERS");
                 seen.has("/services/1/differences/0/name", "recovery-key");
-                seen.has("/services/1/differences/0/file", work.resolve("recovery-key").toString());
+                seen.has(
+                        "/services/1/differences/0/file",
+                        work.resolve("recovery-key").toString());
                 seen.has("/services/1/differences/0/source", key.toString());
                 seen.has("/services/1/differences/1/kind", "SETTING_DIFFERS");
                 seen.has("/services/1/differences/1/name", "DOZO_DRILL_DAYS");

@@ -114,7 +114,6 @@ class TenYearsIT {
     /** Those that may be raised; it may take a minute until they are. */
     private Set<Condition.Kind> trueAlarms = Set.of();
 
-
     @BeforeEach
     void unpack() throws Exception {
         Program.succeed(
@@ -205,7 +204,8 @@ class TenYearsIT {
         try (Stream<Path> files = Files.walk(folder.resolve("site"))) {
             for (Path file : files.filter(each -> each.toString().matches(".*/(data|versions)/.*"))
                     .toList()) {
-                BasicFileAttributes facts = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+                BasicFileAttributes facts =
+                        Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
                 if (facts.isRegularFile()) {
                     all.add(new Stored(facts.fileKey(), facts.size()));
                 }
@@ -217,7 +217,8 @@ class TenYearsIT {
     // The steps
 
     private void upgrade() throws Exception {
-        own("a", Release.EARLIER, "restore-service", folder.resolve("backup").toString()).ends(Exit.WELL);
+        own("a", Release.EARLIER, "restore-service", folder.resolve("backup").toString())
+                .ends(Exit.WELL);
         serveInProcess("a", Release.EARLIER);
         // The site's server has another address and another key here, as after a move of its machine.
         admit(dozo("site key").ends(Exit.WELL).out());
@@ -229,7 +230,8 @@ class TenYearsIT {
                         "--host-key",
                         site.address().hostKey())
                 .ends(Exit.WELL);
-        // NB: a site in memory cannot drop files from its cache; where year one was, it could. That is said, and is true.
+        // NB: a site in memory cannot drop files from its cache; where year one was, it could. That is said, and is
+        // true.
         assertThat(dozo("site check dr").out()).contains("site dr can be used");
         printRecoveryKey();
         assertThat(dozo("coverage").out()).contains("All %d experiments are safe".formatted(EXPERIMENTS));
@@ -348,7 +350,8 @@ class TenYearsIT {
             Program.succeed("rm", "-rf", folder.resolve(former).toString());
         }
         serveHere("d", Map.of());
-        // The catalogue says where the key for the site is: in the work folder of the first host, which had another path.
+        // The catalogue says where the key for the site is: in the work folder of the first host, which had another
+        // path.
         dozo("site change dr --identity", work.resolve("site-key")).ends(Exit.WELL);
         somethingNew("VIS/S00");
     }
@@ -400,7 +403,12 @@ class TenYearsIT {
             for (int number = 0; number < 20; number++) {
                 String experiment = "%s/S%02d".formatted(project, number);
                 Files.createDirectories(storage.resolve(project));
-                dozo("restore", experiment, storage.resolve(experiment), "-i", site.address().identity())
+                dozo(
+                                "restore",
+                                experiment,
+                                storage.resolve(experiment),
+                                "-i",
+                                site.address().identity())
                         .ends(Exit.WELL);
             }
         }
@@ -512,7 +520,11 @@ class TenYearsIT {
         database = TestDatabase.empty();
         work = folder.resolve(name);
         try (Stream<Path> made = Files.list(backups)) {
-            own(name, Release.PRESENT, "restore-service", made.findFirst().orElseThrow().toString())
+            own(
+                            name,
+                            Release.PRESENT,
+                            "restore-service",
+                            made.findFirst().orElseThrow().toString())
                     .ends(Exit.WELL);
         }
     }
@@ -546,7 +558,9 @@ class TenYearsIT {
     private String address() {
         return "%s@%s:%s"
                 .formatted(
-                        site.address().user(), site.address().host(), site.address().root());
+                        site.address().user(),
+                        site.address().host(),
+                        site.address().root());
     }
 
     /** Outside of the building: every recovery key that there was. */

@@ -25,15 +25,19 @@ class LinksTest {
         try (Stream<Path> all = Files.list(TEMPLATES)) {
             List<Path> templates = all.toList();
             assertThat(templates).hasSizeGreaterThan(40);
-            assertThat(templates).allSatisfy(each -> assertThat(bare(Files.readString(each))).isEmpty());
+            assertThat(templates)
+                    .allSatisfy(each -> assertThat(bare(Files.readString(each))).isEmpty());
         }
     }
 
     @Test
     void barePathsAreFound() {
-        assertThat(bare("<a href=\"/x\"> <form th:action=\"${'/a/' + b}\"> <p th:attr=\"hx-get=${c ? '/d' : null},x=1\">"))
+        assertThat(
+                        bare(
+                                "<a href=\"/x\"> <form th:action=\"${'/a/' + b}\"> <p th:attr=\"hx-get=${c ? '/d' : null},x=1\">"))
                 .hasSize(3);
-        assertThat(bare("<a th:href=\"@{/x}\"> <form th:action=\"${here.to('/a')}\"> <a href=\"#main\">")).isEmpty();
+        assertThat(bare("<a th:href=\"@{/x}\"> <form th:action=\"${here.to('/a')}\"> <a href=\"#main\">"))
+                .isEmpty();
     }
 
     private static List<String> bare(String template) {

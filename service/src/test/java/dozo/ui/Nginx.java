@@ -40,8 +40,8 @@ final class Nginx implements AutoCloseable {
         String recipe = Files.readString(Path.of("../docs/operating.md"))
                 .replaceAll(RECIPE, "$1")
                 .replace("http://127.0.0.1:8080/", service + "/");
-        Path settings = Files.writeString(
-                folder.resolve("nginx.conf"), """
+        Path settings =
+                Files.writeString(folder.resolve("nginx.conf"), """
                 daemon off;
                 master_process off;
                 pid %1$s/nginx.pid;
@@ -62,7 +62,12 @@ final class Nginx implements AutoCloseable {
                     }
                 }
                 """.formatted(folder, port, certificate, key, recipe));
-        process = new ProcessBuilder(program(), "-c", settings.toString(), "-e", folder.resolve("error.log").toString())
+        process = new ProcessBuilder(
+                        program(),
+                        "-c",
+                        settings.toString(),
+                        "-e",
+                        folder.resolve("error.log").toString())
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("nginx.log").toFile())
                 .start();

@@ -323,7 +323,8 @@ class OperationPageTest {
         assertThat(service.get("/api/v1/users/parts").at("/roles"))
                 .as("no form showed them")
                 .hasSize(2);
-        Matcher seen = Pattern.compile("name=\"seen\" value=\"&quot;(\\w+)&quot;\"").matcher(look(admin, change, 200));
+        Matcher seen =
+                Pattern.compile("name=\"seen\" value=\"&quot;(\\w+)&quot;\"").matcher(look(admin, change, 200));
         assertThat(seen.find()).isTrue();
         send(admin, change, YES + "roles=OPERATOR&password=&seen=%22" + seen.group(1) + "%22");
         user = service.get("/api/v1/users/parts");

@@ -144,7 +144,8 @@ class SubPathBrowserIT {
     void aPrefixIsAPathOrIgnored() {
         assertThat(location("/dozo")).isEqualTo("/dozo/login");
         assertThat(location("/a/b-c/")).isEqualTo("/a/b-c/login");
-        for (String wrong : List.of("//evil.example", "/..", "/a//b", "evil", "/a?b", "/", "/\\evil", "/" + "a".repeat(65))) {
+        for (String wrong :
+                List.of("//evil.example", "/..", "/a//b", "evil", "/a?b", "/", "/\\evil", "/" + "a".repeat(65))) {
             assertThat(location(wrong)).as(wrong).isEqualTo("/login");
         }
         String body = "{\"code\": \"P8\"}";
@@ -158,7 +159,16 @@ class SubPathBrowserIT {
 
     private String location(String prefix) {
         return String.valueOf(service.with(null)
-                .ask("GET", "/", null, "Accept", "text/html", "X-Forwarded-Proto", "https", "X-Forwarded-Prefix", prefix)
+                .ask(
+                        "GET",
+                        "/",
+                        null,
+                        "Accept",
+                        "text/html",
+                        "X-Forwarded-Proto",
+                        "https",
+                        "X-Forwarded-Prefix",
+                        prefix)
                 .location());
     }
 

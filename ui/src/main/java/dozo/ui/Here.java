@@ -24,7 +24,9 @@ public record Here(String prefix, String path, String query) {
         String path = failed instanceof String asked ? asked : request.getRequestURI();
         // NB: a path with two slashes at the beginning would lead to another host.
         return new Here(
-                Prefix.of(request), path.replaceFirst("^/+", "/"), Objects.requireNonNullElse(request.getQueryString(), ""));
+                Prefix.of(request),
+                path.replaceFirst("^/+", "/"),
+                Objects.requireNonNullElse(request.getQueryString(), ""));
     }
 
     /** Returns the same for the service itself, which knows no prefix. */
@@ -68,7 +70,8 @@ public record Here(String prefix, String path, String query) {
     }
 
     private UriComponentsBuilder builder(String... without) {
-        UriComponentsBuilder builder = UriComponentsBuilder.fromPath(prefix + path).query(query);
+        UriComponentsBuilder builder =
+                UriComponentsBuilder.fromPath(prefix + path).query(query);
         for (String name : without) {
             builder.replaceQueryParam(name);
         }

@@ -25,12 +25,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 @Controller
 @RequestMapping("/administration/projects")
 record ProjectsPage(
-        Projects projects,
-        DrillSettings drills,
-        RiskSettings risk,
-        Users users,
-        Holds holds,
-        Retirements retirements) {
+        Projects projects, DrillSettings drills, RiskSettings risk, Users users, Holds holds, Retirements retirements) {
 
     private static final int SHOWN = 100;
     private static final int MEMBERS_SHOWN = 500;

@@ -11,6 +11,8 @@ public final class Etag {
     /** Returns the ETag of a representation, in quotes. It changes whenever any part of the representation changes. */
     public static String of(JsonMapper json, Object shown) {
         return "\"%s\""
-                .formatted(Digest.ofContent(json.writeValueAsBytes(shown)).toString().substring(0, 32));
+                .formatted(Digest.ofContent(json.writeValueAsBytes(shown))
+                        .toString()
+                        .substring(0, 32));
     }
 }

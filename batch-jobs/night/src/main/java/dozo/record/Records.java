@@ -183,7 +183,7 @@ public class Records {
                         order by name
                         """)
                 .param("since", Timestamp.from(since))
-                .query(String.class)
+                .query((row, n) -> row.getString(1))
                 .list();
         if (!anyway && !needed.isEmpty()) {
             throw Refusal.conflict(

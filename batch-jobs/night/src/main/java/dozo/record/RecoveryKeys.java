@@ -74,7 +74,8 @@ public class RecoveryKeys {
      */
     Instant introducedAt() {
         if (key.former().isEmpty()) {
-            throw Refusal.conflict("key", "there is no key before %s", key.file().getFileName());
+            throw Refusal.conflict(
+                    "key", "there is no key before %s", key.file().getFileName());
         }
         return introductions(introduced()).getFirst().at();
     }
@@ -82,8 +83,7 @@ public class RecoveryKeys {
     /** Removes the service's key before its own. */
     void drop(boolean anyway, String actor) {
         // The row first: a key is never removed without one.
-        ledger.append(
-                actor, "key.dropped", key.former().orElse(""), Map.of("purpose", "recovery", "anyway", anyway));
+        ledger.append(actor, "key.dropped", key.former().orElse(""), Map.of("purpose", "recovery", "anyway", anyway));
         SiteKey.drop(key.file());
     }
 

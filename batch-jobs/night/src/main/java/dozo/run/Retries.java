@@ -68,11 +68,11 @@ public class Retries {
     Optional<List<Integer>> only(long runId) {
         return isWhole(runId)
                 ? Optional.empty()
-                : Optional.of(
-                        jdbc.sql("select experiment_id from run_included where run_id = :run and living order by experiment_id")
-                                .param("run", runId)
-                                .query((row, n) -> row.getInt(1))
-                                .list());
+                : Optional.of(jdbc.sql(
+                                "select experiment_id from run_included where run_id = :run and living order by experiment_id")
+                        .param("run", runId)
+                        .query((row, n) -> row.getInt(1))
+                        .list());
     }
 
     /** Returns whether a run includes all experiments. */

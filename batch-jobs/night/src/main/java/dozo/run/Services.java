@@ -41,12 +41,7 @@ public class Services {
      * @param differences how it differs from the active service, while it stands by; first those that keep it from taking over
      */
     public record SeenService(
-            String name,
-            String url,
-            String version,
-            ServiceState state,
-            Instant seenAt,
-            List<Difference> differences) {
+            String name, String url, String version, ServiceState state, Instant seenAt, List<Difference> differences) {
 
         public SeenService withoutDifferences() {
             return new SeenService(name, url, version, state, seenAt, List.of());

@@ -139,7 +139,9 @@ public class SourceMoves implements DisposableBean {
         boolean stopped;
         boolean decided;
         String outcome = "";
-        @Nullable Thread thread;
+
+        @Nullable
+        Thread thread;
 
         Begun(Relocation where, Wanted wanted, String actor, Instant at) {
             this.where = where;
@@ -315,7 +317,8 @@ public class SourceMoves implements DisposableBean {
         transaction.executeWithoutResult(_ -> {
             move(now, same);
             note(now, "source.moved");
-            // A run that opens meanwhile appends to the ledger: it is seen here, or waits for the end of this transaction.
+            // A run that opens meanwhile appends to the ledger: it is seen here, or waits for the end of this
+            // transaction.
             if (isRunReading()) {
                 throw Refusal.conflict("from", "a run has just begun; nothing has changed; try again after its end");
             }
@@ -374,7 +377,8 @@ public class SourceMoves implements DisposableBean {
             while (left.hasNext() || !underWay.isEmpty()) {
                 while (left.hasNext() && underWay.size() < settings.looks()) {
                     Experiment next = left.next();
-                    Known known = requireNonNull(ingest.known(new int[] {next.id()}).get(next.id()));
+                    Known known =
+                            requireNonNull(ingest.known(new int[] {next.id()}).get(next.id()));
                     underWay.add(new Look(
                             new Next(next, known, false, false),
                             ingest,

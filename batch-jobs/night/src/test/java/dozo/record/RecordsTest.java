@@ -177,11 +177,10 @@ class RecordsTest {
         String present = Files.readString(key.file());
         assertThatThrownBy(() -> records.dropKey(false, "admin"))
                 .hasMessageContaining("site dr has records that only the former key can read");
-        for (Path file : List.of(
-                keep(records.segment(records.due(1, 0, 1).getFirst(), 1)), keep(records.base(1)))) {
-            assertThat(header(file, old)).isEqualTo(header(file, present)).satisfies(header -> assertThat(
-                            header.continues())
-                    .isNull());
+        for (Path file : List.of(keep(records.segment(records.due(1, 0, 1).getFirst(), 1)), keep(records.base(1)))) {
+            assertThat(header(file, old))
+                    .isEqualTo(header(file, present))
+                    .satisfies(header -> assertThat(header.continues()).isNull());
         }
         assertThat(records.due(1, 0, 1)).isEmpty();
         records.dropKey(false, "admin");

@@ -159,7 +159,8 @@ class ConditionsTest {
                     insert into run (kind, site_id, state, requested_by, started_at, ended_at)
                     values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
                     """);
-            night.update("update experiment set retired_at = now(), retired_by = 'x', retired_reason = 'x' where code = 'E1'");
+            night.update(
+                    "update experiment set retired_at = now(), retired_by = 'x', retired_reason = 'x' where code = 'E1'");
             Conditions conditions = night.get(Conditions.class);
             for (Seed seed : SEEDS) {
                 if ("p/E1".equals(seed.subject) && OF_SOURCE.contains(seed.kind)) {

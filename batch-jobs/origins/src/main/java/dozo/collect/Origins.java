@@ -9,7 +9,6 @@ import dozo.ledger.Rows;
 import dozo.registry.Code;
 import dozo.registry.GivenPaths;
 import dozo.registry.Projects;
-import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
 import dozo.registry.Relocations.Relocation;
 import java.net.URI;
@@ -163,8 +162,7 @@ public class Origins {
                 Terms after = each.terms().at(now).checked();
                 refuseForeignSpool(each.name(), after);
                 write(each.name(), after);
-                ledger.change(
-                        actor, "origin.changed", each.name(), each.terms().text(), after.text());
+                ledger.change(actor, "origin.changed", each.name(), each.terms().text(), after.text());
                 ids.add(each.id());
             }
         }

@@ -204,7 +204,8 @@ public record Terms(
             }
         }
         projects.forEach(Terms::checkTheirs);
-        return new Terms(kind, address, secret, storageHosts, real, project, projects, automatic, active, tree).at(real);
+        return new Terms(kind, address, secret, storageHosts, real, project, projects, automatic, active, tree)
+                .at(real);
     }
 
     private static void checkTheirs(String theirs, String ours) {

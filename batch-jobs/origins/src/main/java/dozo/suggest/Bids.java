@@ -52,15 +52,12 @@ record Bids(String name, List<String> labels, List<String> participants, List<St
     }
 
     private static Bids of(Path dataset, FilePath folder, String name) {
-        List<String> names = folder.isRoot() ? List.of() : List.of(folder.toString().split("/", -1));
+        List<String> names =
+                folder.isRoot() ? List.of() : List.of(folder.toString().split("/", -1));
         List<String> labels = new ArrayList<>();
         if (!names.isEmpty() && SUBJECT.matcher(names.getFirst()).matches()) {
             labels.add(names.getFirst());
-            names.stream()
-                    .skip(1)
-                    .limit(1)
-                    .filter(SESSION.asMatchPredicate())
-                    .forEach(labels::add);
+            names.stream().skip(1).limit(1).filter(SESSION.asMatchPredicate()).forEach(labels::add);
         }
         List<String> participants = labels.isEmpty()
                 ? values(text(dataset, "participants.tsv"), "participant_id", "participant_id", "").stream()

@@ -56,7 +56,10 @@ record FolderFacts(
     Set<String> subjects(boolean withLabels) {
         return dataset == null || !withLabels || !subjects.isEmpty()
                 ? subjects
-                : Set.copyOf(dataset.labels().isEmpty() ? dataset.participants() : dataset.labels().subList(0, 1));
+                : Set.copyOf(
+                        dataset.labels().isEmpty()
+                                ? dataset.participants()
+                                : dataset.labels().subList(0, 1));
     }
 
     /** Returns the scanners' own names for the main modalities. */

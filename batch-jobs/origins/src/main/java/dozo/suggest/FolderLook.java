@@ -131,8 +131,9 @@ final class FolderLook {
     private static boolean mayTell(FilePath file) {
         String name = lower(file.name());
         return isTable(name)
-                || List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg").stream()
-                .noneMatch(name::endsWith);
+                || List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg")
+                        .stream()
+                        .noneMatch(name::endsWith);
     }
 
     /** Returns whether this is the name of a table of BIDS with times. */

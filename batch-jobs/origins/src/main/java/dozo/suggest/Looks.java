@@ -35,7 +35,8 @@ final class Looks {
             if (!turns.tryAcquire(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw Refusal.conflict("source", "too many folders are being read now; try again in a minute");
             }
-            FutureTask<FolderFacts> look = new FutureTask<>(() -> new FolderLook(root, top, limits, codes, zone).look());
+            FutureTask<FolderFacts> look =
+                    new FutureTask<>(() -> new FolderLook(root, top, limits, codes, zone).look());
             Thread.ofPlatform().name("look").daemon().start(() -> {
                 try {
                     look.run();

@@ -109,8 +109,8 @@ public class Suggestions {
 
     private Suggestion of(Sight sight, Path source, Limits limits) {
         SourceFolder place = places.find(sight, source);
-        FolderFacts evidence = looks.into(
-                place.opened(), Objects.requireNonNullElse(place.root(), Path.of("/")), limits, codes, zone);
+        FolderFacts evidence =
+                looks.into(place.opened(), Objects.requireNonNullElse(place.root(), Path.of("/")), limits, codes, zone);
         List<Hint> hints = new ArrayList<>(known(sight, place));
         hints.addAll(duplicates(sight, place.path(), evidence.studies()));
         String project = project(sight, place, evidence, hints);
@@ -190,7 +190,8 @@ public class Suggestions {
         try {
             note(
                     experiment.source(),
-                    looks.into(experiment.opened(), experiment.opened(), Limits.USUAL, codes, zone).studies());
+                    looks.into(experiment.opened(), experiment.opened(), Limits.USUAL, codes, zone)
+                            .studies());
         } catch (Refusal notNow) {
             LOG.info("studies of experiment {} were not recorded: {}", experiment.name(), notNow.getMessage());
         }

@@ -202,8 +202,9 @@ public final class Worklist {
                 .POST(HttpRequest.BodyPublishers.ofString(query));
         if (!address.user.isEmpty()) {
             String login = Base64.getEncoder()
-                    .encodeToString(
-                            "%s:%s".formatted(address.user, address.password.get()).getBytes(StandardCharsets.UTF_8));
+                    .encodeToString("%s:%s"
+                            .formatted(address.user, address.password.get())
+                            .getBytes(StandardCharsets.UTF_8));
             request.header("Authorization", "Basic " + login);
         }
         try {

@@ -71,8 +71,7 @@ class SuggestionsTest {
     private final Experiments experiments = new Experiments(jdbc, projects, ledger, CLOCK);
     private final Scanners scanners = new Scanners(jdbc, ledger);
     private final PseudonymousCode codes = new PseudonymousCode("a key for tests, of many bytes".getBytes(US_ASCII));
-    private final Suggestions suggestions =
-            suggestions(new RegistrationSettings(false));
+    private final Suggestions suggestions = suggestions(new RegistrationSettings(false));
 
     private Path root = Path.of("");
     private Path visit = Path.of("");
@@ -178,7 +177,8 @@ class SuggestionsTest {
 
         Files.createSymbolicLink(description, outside);
         assertThat(named(LAB, dataset).title()).isEqualTo("sub-01");
-        for (String broken : List.of("", "null", "[1]", "{", "{\"Name\": 7}", "{\"Name\": \"a\\nb\"}", "[".repeat(5_000))) {
+        for (String broken :
+                List.of("", "null", "[1]", "{", "{\"Name\": 7}", "{\"Name\": \"a\\nb\"}", "[".repeat(5_000))) {
             Files.delete(description);
             Files.writeString(description, broken);
             assertThat(named(LAB, dataset).title()).as(broken).isEqualTo("sub-01");

@@ -265,7 +265,8 @@ class WorklistIT {
     }
 
     private Worklist at(@org.jspecify.annotations.Nullable String url) {
-        return new Worklist(new Worklist.Address(url == null ? null : URI.create(url), "ris", "", () -> ""), bookings, codes);
+        return new Worklist(
+                new Worklist.Address(url == null ? null : URI.create(url), "ris", "", () -> ""), bookings, codes);
     }
 
     private static Map<String, JudgedBooking> byAccession(Bookings.Answer answer) {

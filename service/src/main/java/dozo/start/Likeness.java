@@ -12,7 +12,6 @@ import dozo.registry.SiteKey;
 import dozo.remote.Identity;
 import dozo.run.Equipment;
 import dozo.run.Equipment.Difference;
-import dozo.run.Equipment.Key;
 import dozo.run.Equipment.Kind;
 import dozo.run.Services;
 import dozo.source.dicom.PseudonymousCode;
@@ -73,7 +72,7 @@ final class Likeness {
 
     /** Reads everything. A worker needs only the keys of sites. */
     Equipment of(Role role, JdbcClient jdbc) {
-        SortedMap<String, Key> keys = role == Role.WORKER ? new TreeMap<>() : own();
+        SortedMap<String, Equipment.Key> keys = role == Role.WORKER ? new TreeMap<>() : own();
         jdbc.sql("select name, identity_file, jump_identity_file from site where removed_at is null")
                 .query(row -> {
                     String name = "of site " + row.getString("name");
@@ -93,8 +92,8 @@ final class Likeness {
         return new Equipment(Build.VERSION, keys, given.agreed(role == Role.WORKER));
     }
 
-    private SortedMap<String, Key> own() {
-        SortedMap<String, Key> keys = new TreeMap<>();
+    private SortedMap<String, Equipment.Key> own() {
+        SortedMap<String, Equipment.Key> keys = new TreeMap<>();
         keys.put("site-key", key(forSites.file(), forSites::publicKey));
         keys.put("certificate-key", key(forCertificates.file(), forCertificates::publicText));
         keys.put("recovery-key", key(forRecovery.file(), forRecovery::published));
@@ -111,25 +110,25 @@ final class Likeness {
         return new PseudonymousCode(key).of("the fingerprint of this key").orElseThrow();
     }
 
-    private static Key ofSite(String file) {
+    private static Equipment.Key ofSite(String file) {
         Path path = Path.of(file);
         return key(path, () -> String.join("\n", Identity.publicKeys(path)));
     }
 
-    private static Key key(Path file, Public read) {
+    private static Equipment.Key key(Path file, Public read) {
         try {
             String text = Files.exists(file) ? read.of() : "";
-            return new Key(
+            return new Equipment.Key(
                     GivenPaths.shown(file),
                     text.isEmpty() ? "" : Digest.ofText(text).toString());
         } catch (IOException | RuntimeException unusable) {
             // Its message might contain key material.
-            return new Key(GivenPaths.shown(file), "");
+            return new Equipment.Key(GivenPaths.shown(file), "");
         }
     }
 
-    private static Key password(Path file) {
-        return new Key(GivenPaths.shown(file), Files.isReadable(file) ? SET : "");
+    private static Equipment.Key password(Path file) {
+        return new Equipment.Key(GivenPaths.shown(file), Files.isReadable(file) ? SET : "");
     }
 
     /** Returns whether no key is missing that an active service generates at its first start. */

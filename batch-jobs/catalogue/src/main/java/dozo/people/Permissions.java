@@ -226,7 +226,7 @@ public final class Permissions {
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
             GET    /api/v1/runs/{id}/tuning                                        own         all      all     all   read
             GET    /api/v1/health                                                  -           all      all     all   read
-            GET    /api/v1/service                                                 self        self     self    self  read
+            GET    /api/v1/service                                                 own         all      all     all   read
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
             POST   /api/v1/scanners/{scanner}/retirement                           -           all      -       all   write

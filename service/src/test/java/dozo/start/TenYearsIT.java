@@ -222,7 +222,8 @@ class TenYearsIT {
     // The steps
 
     private void upgrade() throws Exception {
-        own("a", Release.EARLIER, "restore-service", folder.resolve("backup").toString()).ends(Exit.WELL);
+        own("a", Release.EARLIER, "restore-service", folder.resolve("backup").toString())
+                .ends(Exit.WELL);
         serveInProcess("a", Release.EARLIER);
         // The site's server has another address and another key here, as after a move of its machine.
         admit(dozo("site key").ends(Exit.WELL).out());
@@ -245,8 +246,8 @@ class TenYearsIT {
     }
 
     /**
-     * NB: files with several names are sent once more, and what the site has stays. Their inode number is a part of what the manifest
-     * says, and is another one there.
+     * NB: files with several names are sent once more, and what the site has stays. Their inode number is a part of what
+     * the manifest says, and is another one there.
      */
     private void moved(Object from) throws IOException {
         dozo("source move", from, storage, "--wait").ends(Exit.WELL);

@@ -247,8 +247,8 @@ class TenYearsIT {
     }
 
     /**
-     * NB: files with several names are sent once more, and what the site has stays. Their inode number is a part of what the manifest
-     * says, and is another one there.
+     * NB: files with several names are sent once more, and what the site has stays. Their inode number is a part of what
+     * the manifest says, and is another one there.
      */
     private void moved(Object from) throws IOException {
         dozo("source move", from, storage, "--wait").ends(Exit.WELL);

@@ -133,7 +133,9 @@ def main():
         for experiment in EXPERIMENTS:
             make(experiment)
         settings = {'DOZO_SCRUB_WINDOW': '-', 'DOZO_DRILL_CRON': '-'}
-        with Server(TOP / 'sshd') as server, Service(TOP / 'dozo', program=EARLY / 'service/target/dozo.jar', before=('java', '-jar'), **settings) as service:
+        program = EARLY / 'service/target/dozo.jar'
+        early = Service(TOP / 'dozo', program=program, before=('java', '-jar'), **settings)
+        with Server(TOP / 'sshd') as server, early as service:
             service.add_site(server, TOP / 'site')
             live(service, TOP / 'paper')
         subprocess.run([PRESENT, 'backup', TOP / 'backups'], env={**os.environ, 'DOZO_WORK': str(TOP / 'dozo/work')}, check=True)

@@ -379,11 +379,8 @@ class TenYearsIT {
         Path keys = folder.resolve("keys of today");
         Files.writeString(keys, dozo("certificate-key").ends(Exit.WELL).out());
         Path today = Files.createDirectory(folder.resolve("today"));
-        List<String> papers = dozo("certificate VIS/S03", today)
-                .ends(Exit.WELL)
-                .out()
-                .lines()
-                .toList();
+        List<String> papers =
+                dozo("certificate VIS/S03", today).ends(Exit.WELL).out().lines().toList();
         check(key, papers.getLast(), papers.getFirst(), "--keys", keys);
         assertThat(dozo("ledger verify").out()).contains("intact");
     }

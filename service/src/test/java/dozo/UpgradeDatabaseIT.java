@@ -170,8 +170,7 @@ class UpgradeDatabaseIT {
 
     private static void renameEarlier(Path work, String from, String to) throws IOException {
         try (EmbeddedFolder folder = EmbeddedFolder.hold(work.resolve("postgres"));
-                KeptServer server =
-                        KeptServer.start(folder, folder.earlier().orElseThrow())) {
+                KeptServer server = KeptServer.start(folder, folder.earlier().orElseThrow())) {
             JdbcClient.create(new DatabaseLogin(server.owner()))
                     .sql("alter table %s rename to %s".formatted(from, to))
                     .update();

@@ -98,14 +98,12 @@ public final class EmbeddedDatabase implements AutoCloseable {
         private static final long serialVersionUID = 1L;
 
         OtherMajor(Path data, int found, int here) {
-            super("%s is of PostgreSQL %d, and this version of Dozo has PostgreSQL %d. Nothing was changed. %s"
-                    .formatted(
-                            data,
-                            found,
-                            here,
-                            found < here
-                                    ? "Upgrade it: dozo upgrade-database"
-                                    : "Install the later version of Dozo, or return to the database before the upgrade: dozo upgrade-database --back"));
+            super(
+                    found < here
+                            ? "%s is of PostgreSQL %d, and this version of Dozo has PostgreSQL %d. Nothing was changed. Upgrade it: dozo upgrade-database"
+                                    .formatted(data, found, here)
+                            : "%s is of PostgreSQL %d, and this version of Dozo has PostgreSQL %d. Nothing was changed. Install the later version of Dozo, or return to the database before the upgrade: dozo upgrade-database --back"
+                                    .formatted(data, found, here));
         }
     }
 

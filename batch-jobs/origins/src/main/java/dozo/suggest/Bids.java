@@ -115,7 +115,8 @@ record Bids(String name, List<String> labels, List<String> participants, List<St
 
     private static String nameIn(String description) {
         try {
-            String name = JSON.readTree(description).path("Name").stringValue("").strip();
+            String name =
+                    JSON.readTree(description).path("Name").stringValue("").strip();
             return Code.isText(name) && name.length() <= NAME_LENGTH_MAX ? name : "";
         } catch (JacksonException noJson) {
             return "";

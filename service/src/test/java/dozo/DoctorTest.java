@@ -100,6 +100,16 @@ class DoctorTest {
     }
 
     @Test
+    void anEmbeddedDatabaseOfAnotherMajorVersionIsFoundWhileNothingRuns() throws Exception {
+        Path data = Files.createDirectories(work.resolve("postgres/data"));
+        assertWarning(examine(Map.of()), "database", "does not run", "Start the service");
+        Files.writeString(data.resolve("PG_VERSION"), "17\n");
+        assertBroken(examine(Map.of()), "database", "is of PostgreSQL 17", "Run dozo upgrade-database.");
+        Files.writeString(data.resolve("PG_VERSION"), "99\n");
+        assertBroken(examine(Map.of()), "database", "is of PostgreSQL 99", "upgrade-database --back");
+    }
+
+    @Test
     void allWrongSettingsAreTold() {
         List<Result> results = examine(
                 Map.of("dozo.schedul.cron", "-", "dozo.transfer.lanes", "65", "dozo.schedule.zone", "Mars/Base"));

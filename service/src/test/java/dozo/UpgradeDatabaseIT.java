@@ -12,10 +12,14 @@ import dozo.backup.ServiceRestore.Restored;
 import dozo.command.Exit;
 import dozo.db.ChildJava;
 import dozo.db.EmbeddedDatabase;
+import dozo.db.EmbeddedFolder;
+import dozo.db.KeptServer;
 import dozo.db.OtherPostgres;
 import dozo.db.TestDatabase;
 import dozo.ledger.Chain;
 import dozo.ledger.Ledger;
+import dozo.start.DatabaseLogin;
+import dozo.start.DatabaseServer;
 import dozo.start.Given;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
@@ -87,7 +91,7 @@ class UpgradeDatabaseIT {
         assertThat(upgraded.output())
                 .contains(
                         "from PostgreSQL 17 to 18", "the ledger is intact", "The old database stays in", "audit.admit");
-        assertThat(version(work)).isEqualTo("18");
+        assertThat(version(work)).as("what the doctor expects").isEqualTo("" + DatabaseServer.VERSION_TESTED);
         assertThat(work.resolve("postgres/upgrade")).doesNotExist();
 
         long rows = rows(own);
@@ -148,6 +152,13 @@ class UpgradeDatabaseIT {
                 .ends(Exit.WELL);
         Settings settings = given(work, null).of(Settings.class);
         DatabaseUpgrade.upgrade(settings, InstantSource.system());
+        renameEarlier(work, "receipt", "hidden");
+        assertThatThrownBy(() -> DatabaseUpgrade.back(settings, true, InstantSource.system()))
+                .as("there is no way back to what cannot be read")
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot be read");
+        assertThat(version(work)).isEqualTo("18");
+        renameEarlier(work, "hidden", "receipt");
         Path control = work.resolve("postgres/data/global/pg_control");
         Files.write(control, new byte[8192]);
 
@@ -155,6 +166,15 @@ class UpgradeDatabaseIT {
                 .contains("unknown, because the database in use cannot be read");
         assertThat(DatabaseUpgrade.back(settings, true, InstantSource.system())).contains("Returned to it");
         assertThat(version(work)).isEqualTo("17");
+    }
+
+    private static void renameEarlier(Path work, String from, String to) throws IOException {
+        try (EmbeddedFolder folder = EmbeddedFolder.hold(work.resolve("postgres"));
+                KeptServer server = KeptServer.start(folder, folder.earlier().orElseThrow())) {
+            JdbcClient.create(new DatabaseLogin(server.owner()))
+                    .sql("alter table %s rename to %s".formatted(from, to))
+                    .update();
+        }
     }
 
     /** Its servers live on without it. */

@@ -141,11 +141,6 @@ public final class EmbeddedFolder implements Closeable {
                         .formatted(servers(), major));
     }
 
-    /** Starts the server of any data here that is not of this program's version, to read it. */
-    public KeptServer start(Path data) throws IOException {
-        return KeptServer.start(this, data);
-    }
-
     /** Starts a server of this program's version on empty data, after what an interrupted upgrade has left is removed. */
     public EmbeddedDatabase startNext() throws IOException {
         discard();
@@ -176,7 +171,7 @@ public final class EmbeddedFolder implements Closeable {
         stop(in);
         stop(current());
         Path aside = home.resolve("data-%d-%s".formatted(major(current()), TIME.format(now)));
-        if (Files.exists(aside) || Files.notExists(in)) {
+        if (Files.exists(aside)) {
             throw new FileAlreadyExistsException(aside.toString());
         }
         Path partial = home.resolve("exchange.partial");

@@ -19,7 +19,8 @@ public final class KeptServer implements AutoCloseable {
         this.owner = owner;
     }
 
-    static KeptServer start(EmbeddedFolder folder, Path data) throws IOException {
+    /** Starts it. */
+    public static KeptServer start(EmbeddedFolder folder, Path data) throws IOException {
         Path control = folder.server(EmbeddedFolder.major(data)).resolve("bin/pg_ctl");
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

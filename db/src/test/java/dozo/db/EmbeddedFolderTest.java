@@ -189,7 +189,7 @@ class EmbeddedFolderTest {
     }
 
     private static String word(EmbeddedFolder held, Path data) throws IOException, SQLException {
-        try (KeptServer server = held.start(data);
+        try (KeptServer server = KeptServer.start(held, data);
                 Connection connection = connect(server.owner());
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("select word from word")) {

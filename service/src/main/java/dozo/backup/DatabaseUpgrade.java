@@ -64,7 +64,7 @@ public final class DatabaseUpgrade {
 
     private static Restored moved(EmbeddedFolder folder, DatabaseLogin next, InstantSource clock) throws IOException {
         Contents contents;
-        try (KeptServer old = folder.start(folder.current());
+        try (KeptServer old = KeptServer.start(folder, folder.current());
                 Connection connection = new DatabaseLogin(old.owner()).getConnection()) {
             contents = ServiceBackup.rows(connection, folder.rows(), clock.instant(), List.of());
         } catch (SQLException e) {
@@ -104,32 +104,28 @@ public final class DatabaseUpgrade {
 
     /** Says so if it is unknown: the way back may be needed because the later server does not start. */
     private static String lost(EmbeddedFolder folder, Path earlier) throws IOException {
-        Counts then;
-        try {
-            then = Counts.of(folder, earlier);
-        } catch (SQLException e) {
-            throw new StartFailure(
-                    StartFailure.UNAVAILABLE, "%s cannot be read: %s".formatted(earlier, e.getMessage()), e);
-        }
+        Counts then = Counts.of(folder, earlier);
         try {
             Counts now = Counts.of(folder, folder.current());
             return "rows of the ledger: %,d; receipts: %,d"
                     .formatted(now.ledger - then.ledger, now.receipts - then.receipts);
-        } catch (IOException | SQLException | DataAccessException e) {
+        } catch (IOException e) {
             return "unknown, because the database in use cannot be read (%s)".formatted(e.getMessage());
         }
     }
 
     private record Counts(long ledger, long receipts) {
 
-        static Counts of(EmbeddedFolder folder, Path data) throws IOException, SQLException {
-            try (KeptServer server = folder.start(data);
+        static Counts of(EmbeddedFolder folder, Path data) throws IOException {
+            try (KeptServer server = KeptServer.start(folder, data);
                     Connection connection = new DatabaseLogin(server.owner()).getConnection()) {
                 return JdbcClient.create(new SingleConnectionDataSource(connection, true))
                         .sql(
                                 "select (select count(*) from ledger) as ledger, (select count(*) from receipt) as receipts")
                         .query(Counts.class)
                         .single();
+            } catch (SQLException | DataAccessException e) {
+                throw new IOException("%s cannot be read: %s".formatted(data, e.getMessage()), e);
             }
         }
     }

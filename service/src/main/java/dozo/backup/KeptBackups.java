@@ -12,22 +12,21 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
-import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The backups in a folder, by the time in their names. */
 final class KeptBackups {
 
-    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss");
-    private static final Pattern NAME = Pattern.compile("dozo-([0-9]{8}T[0-9]{6})Z");
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("'dozo-'yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
+    private static final Pattern NAME = Pattern.compile("dozo-[0-9]{8}T[0-9]{6}Z");
 
     /** A file in a backup that is not complete: who makes it. The maker locks it. */
     private static final String MARK = "in-work";
@@ -40,7 +39,7 @@ final class KeptBackups {
     }
 
     static String name(Instant madeAt) {
-        return "dozo-" + TIME.format(madeAt.atOffset(ZoneOffset.UTC)) + "Z";
+        return TIME.format(madeAt);
     }
 
     static KeptBackups in(Path folder) throws IOException {
@@ -53,13 +52,9 @@ final class KeptBackups {
     }
 
     Optional<Instant> newest() {
-        return complete.stream().findFirst().map(folder -> {
-            Matcher name = NAME.matcher(folder.getFileName().toString());
-            if (!name.matches()) {
-                throw new IllegalStateException(folder + " is no backup");
-            }
-            return LocalDateTime.parse(name.group(1), TIME).toInstant(ZoneOffset.UTC);
-        });
+        return complete.stream()
+                .findFirst()
+                .map(folder -> TIME.parse(folder.getFileName().toString(), Instant::from));
     }
 
     void removeAllBut(int keep) throws IOException {
@@ -113,6 +108,7 @@ final class KeptBackups {
         }
     }
 
+    /** NB: the keys before the mark, in this order: a removal that is killed would otherwise leave them for good. */
     static void remove(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {

@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.RemoteIpValve;
-import org.apache.catalina.valves.ValveBase;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.Cookie;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -47,12 +46,20 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
     @Override
     public void customize(TomcatServletWebServerFactory server) {
         if (!addresses.isEmpty()) {
-            RemoteIpValve valve = new RemoteIpValve();
+            RemoteIpValve valve = new RemoteIpValve() {
+                @Override
+                public void invoke(Request request, Response response) throws IOException, ServletException {
+                    // NB: while the request still has the address of the proxy.
+                    if (addresses.contains(request.getRemoteAddr())) {
+                        Prefix.keep(request, request.getHeader(Prefix.HEADER));
+                    }
+                    super.invoke(request, response);
+                }
+            };
             valve.setInternalProxies(addresses.stream().map(Pattern::quote).collect(Collectors.joining("|")));
             valve.setRemoteIpHeader("X-Forwarded-For");
             valve.setProtocolHeader("X-Forwarded-Proto");
-            // NB: first, while the request still has the address of the proxy.
-            server.addEngineValves(new PrefixValve(), valve);
+            server.addEngineValves(valve);
         }
         if (!isTls()) {
             return;
@@ -61,21 +68,5 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
         cookie.setSecure(true);
         cookie.setName(COOKIE);
         cookie.setPath("/");
-    }
-
-    /** Keeps the prefix that a proxy says. */
-    private final class PrefixValve extends ValveBase {
-
-        PrefixValve() {
-            super(true);
-        }
-
-        @Override
-        public void invoke(Request request, Response response) throws IOException, ServletException {
-            if (addresses.contains(request.getRemoteAddr())) {
-                Prefix.keep(request, request.getHeader(Prefix.HEADER));
-            }
-            getNext().invoke(request, response);
-        }
     }
 }

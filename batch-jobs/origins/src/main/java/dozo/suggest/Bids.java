@@ -29,6 +29,10 @@ record Bids(String name, List<String> labels, List<String> participants, List<St
 
     private static final int BYTES_MAX = 256 * 1024;
     private static final int LEVELS_MAX = 3;
+
+    /** Leaves room in a title for the two longest labels. */
+    private static final int NAME_LENGTH_MAX = Code.TITLE_LENGTH_MAX - 2 * " sub-".length() - 2 * 32;
+
     private static final Pattern SUBJECT = Pattern.compile("sub-[A-Za-z0-9]{1,32}");
     private static final Pattern SESSION = Pattern.compile("ses-[A-Za-z0-9]{1,32}");
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -111,8 +115,9 @@ record Bids(String name, List<String> labels, List<String> participants, List<St
 
     private static String nameIn(String description) {
         try {
-            String name = JSON.readTree(description).path("Name").asString("").strip();
-            return Code.isText(name) && name.length() <= 128 ? name : "";
+            String name =
+                    JSON.readTree(description).path("Name").stringValue("").strip();
+            return Code.isText(name) && name.length() <= NAME_LENGTH_MAX ? name : "";
         } catch (JacksonException noJson) {
             return "";
         }

@@ -13,6 +13,7 @@ import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.Code;
 import dozo.registry.Experiments;
 import dozo.registry.Guess;
 import dozo.registry.Hint;
@@ -164,6 +165,17 @@ class SuggestionsTest {
                 "session_id\tacq_time\nses-01\t2025-01-01\nses-02\t2026-10-01T08:00:00\n");
         Files.delete(dataset.resolve("sub-01/ses-02/sub-01_ses-02_scans.tsv"));
         assertThat(named(LAB, meg).acquired()).isEqualTo(LocalDate.of(2026, 10, 1));
+    }
+
+    @Test
+    void theLongestNameOfADatasetAndItsLabelsFitIntoATitle() throws IOException {
+        Path dataset = Files.createDirectories(root.resolve("ds"));
+        Path session = Files.createDirectories(dataset.resolve("sub-%1$s/ses-%1$s".formatted("a".repeat(32))));
+        for (int length : List.of(126, 127, 128)) {
+            Files.writeString(
+                    dataset.resolve("dataset_description.json"), "{\"Name\": \"%s\"}".formatted("n".repeat(length)));
+            assertThat(named(LAB, session).title()).hasSizeLessThanOrEqualTo(Code.TITLE_LENGTH_MAX);
+        }
     }
 
     @Test

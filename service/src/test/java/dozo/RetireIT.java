@@ -220,6 +220,11 @@ class RetireIT {
 
         assertThat(service.get("/api/v1/experiments/P1/NEW").string("/retired/unsafe"))
                 .contains("P1/NEW");
+        assertThat(service.get("/api/v1/coverage/waits?from=2026-01-01&until=2026-01-02")
+                        .expect(200)
+                        .text())
+                .as("it does not wait any more")
+                .doesNotContain("\"waiting\":1");
         assertThat(service.get("/api/v1/experiments/P1/E1")
                         .at("/retired/unsafe")
                         .isMissingNode())

@@ -71,6 +71,22 @@ class RetirementsTest {
         assertThat(ledger.last()).isEqualTo(2 * 20_002);
     }
 
+    @Test
+    void aSiteIsNotRetiredBehindTheBackOfARunThatBegins() {
+        jdbc.sql("update run set state = 'COMPLETE', ended_at = now()").update();
+        Sites sites = new Sites(jdbc, ledger, InstantSource.system());
+
+        Future<?> retired = Race.behind(
+                database,
+                () -> jdbc.sql("""
+                                insert into run (kind, site_id, state, requested_by, started_at)
+                                values ('nightlyBackup', 1, 'RUNNING', 'test', now())
+                                """).update(),
+                () -> sites.retire("dr", new Asked("old", true, "boss")));
+
+        assertThatThrownBy(retired::get).hasMessageContaining("a run is using site dr");
+    }
+
     private int protect(int entries, int safe) {
         return jdbc.sql("""
                         insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.command.Exit;
+import dozo.drill.DrillPromises;
+import dozo.drill.DrillPromises.DrillPromise;
 import dozo.ledger.PastCoverage;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
@@ -218,6 +220,11 @@ class RetireIT {
 
         assertThat(service.get("/api/v1/experiments/P1/NEW").string("/retired/unsafe"))
                 .contains("P1/NEW");
+        assertThat(service.get("/api/v1/coverage/waits?from=2026-01-01&until=2026-01-02")
+                        .expect(200)
+                        .text())
+                .as("it does not wait any more")
+                .doesNotContain("\"waiting\":1");
         assertThat(service.get("/api/v1/experiments/P1/E1")
                         .at("/retired/unsafe")
                         .isMissingNode())
@@ -358,6 +365,30 @@ class RetireIT {
         assertThat(service.get("/api/v1/experiments/P1/E1").at("/retired").isMissingNode())
                 .isTrue();
         assertThat(service.page(admin, "/administration/projects/P1")).contains("/do/post/projects/P1/retirement");
+    }
+
+    @Test
+    void whereAllIsRetiredNothingIsMissing() throws Exception {
+        assertThat(service.bean(DrillPromises.class).all(Sight.EVERYTHING))
+                .extracting(DrillPromise::project)
+                .containsExactly("P1", "P9");
+        for (String project : List.of("P1", "P9")) {
+            retirement("POST", "projects/" + project, "{\"reason\": \"closed\"}")
+                    .expect(200);
+        }
+
+        coverage().has("/headline", "none");
+        coverage().has("/sentence", "All 3 experiments are retired.");
+        assertThat(Ended.dozo(service, "coverage"))
+                .isEqualTo(new Ended(
+                        0, "All experiments are retired: 3.\n3 retired (18 B, all verified at dr)\n", ""));
+        assertThat(service.page(service.browser(), "/"))
+                .contains("<h1>All 3 experiments are retired.</h1>")
+                .doesNotContain("First steps");
+        assertThat(service.page(service.browser(), "/experiments")).contains("or all of them are retired");
+        assertThat(service.bean(DrillPromises.class).all(Sight.EVERYTHING))
+                .as("nobody has promised to rehearse them")
+                .isEmpty();
     }
 
     @Test

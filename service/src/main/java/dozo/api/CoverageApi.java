@@ -112,7 +112,7 @@ public record CoverageApi(
                 at == null ? freezes.count(sight) : null,
                 now == null ? null : now.atRisk(),
                 at == null ? findings.count(sight, FindingFilter.openAt(id)) : null,
-                at == null ? coverage.retired(sight, id) : null,
+                now == null ? null : now.retired(),
                 Totals.together(projects),
                 projects);
         return sheet.or(

@@ -1,11 +1,14 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -13,7 +16,6 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -50,21 +52,17 @@ public class Retirements {
     private final Ledger ledger;
     private final InstantSource clock;
 
-    /** What can be over, with the condition of its row and what else is undone. */
+    /** What can be over, with its rows. */
     public enum Kind {
-        EXPERIMENT(
-                "code = :code and project_id = (select project_id from project where code = :project)",
-                "retired_unsafe = null, retired_with_project = false,"),
-        PROJECT("code = :code", "retired_unsafe = null,"),
-        SCANNER("code = :code", ""),
-        SITE("", "");
+        EXPERIMENT("experiment e join project p using (project_id) where p.code || '/' || e.code = :name"),
+        PROJECT("project where code = :name"),
+        SCANNER("scanner where code = :name"),
+        SITE("site where name = :name");
 
-        private final String which;
-        private final String undone;
+        private final String rows;
 
-        Kind(String which, String undone) {
-            this.which = which;
-            this.undone = undone;
+        Kind(String rows) {
+            this.rows = rows;
         }
 
         /** Returns its word in REST and the ledger. */
@@ -164,7 +162,10 @@ public class Retirements {
     @Transactional
     public Optional<Retired> retire(Kind kind, String name, Asked asked) {
         Reason why = Reason.of(asked.reason, REASON_LENGTH_MAX);
-        List<Gap> gaps = kind == Kind.SCANNER ? List.of() : gaps(name);
+        lockProject(name);
+        Map<String, Integer> living = kind == Kind.SCANNER ? Map.of() : lockLiving(name);
+        // NB: counted when they are locked, so that nothing is sealed between the count and the mark.
+        List<Gap> gaps = living.isEmpty() ? List.of() : gaps(name);
         if (!gaps.isEmpty() && !asked.evenUnsafe) {
             throw Refusal.conflict(
                     "evenUnsafe",
@@ -172,56 +173,92 @@ public class Retirements {
                     name,
                     told(gaps));
         }
-        if (!mark(kind, name, false, why, gaps, asked.actor)) {
-            find(kind, name).ifPresent(_ -> {
+        if (kind == Kind.EXPERIMENT ? living.isEmpty() : !mark(kind, name, why, told(gaps), asked.actor)) {
+            if (exists(kind, name)) {
                 throw Refusal.conflict(kind.word(), "%s is retired already", name);
-            });
+            }
             return Optional.empty();
         }
-        if (kind == Kind.PROJECT) {
-            Map<String, List<Gap>> each = gaps.stream().collect(Collectors.groupingBy(Gap::name));
-            for (String its : experiments(name, "retired_at is null")) {
-                mark(Kind.EXPERIMENT, its, true, why, each.getOrDefault(its, List.of()), asked.actor);
-            }
+        if (!living.isEmpty()) {
+            markAll(living, kind == Kind.PROJECT, why, gaps, asked.actor);
+            cancelUnits(living.values());
         }
-        cancelUnits(name);
         return find(kind, name);
     }
 
-    /** Marks what is not retired yet; returns whether there is such a thing. */
-    private boolean mark(Kind kind, String name, boolean withProject, Reason why, List<Gap> gaps, String actor) {
-        String also = switch (kind) {
-            case EXPERIMENT -> "retired_unsafe = :unsafe, retired_with_project = %s,".formatted(withProject);
-            case PROJECT -> "retired_unsafe = :unsafe,";
-            case SCANNER, SITE -> "";
-        };
-        String unsafe = gaps.isEmpty() ? null : told(gaps);
-        String marks = "set " + also + " retired_at = :now, retired_by = :actor, retired_reason = :reason";
-        boolean marked = of(kind, name, marks, "is null")
-                        .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor, "reason", why.text()))
-                        .param("unsafe", unsafe)
+    /** Experiments of one project are retired and brought back one after the other. */
+    private void lockProject(String name) {
+        jdbc.sql("select from project where code = split_part(:name, '/', 1) for no key update")
+                .param("name", name)
+                .query()
+                .listOfRows();
+    }
+
+    /** Returns the ids of an experiment, or of those of a project, that are not retired yet; locked, in their order. */
+    private Map<String, Integer> lockLiving(String name) {
+        Map<String, Integer> living = new LinkedHashMap<>();
+        jdbc.sql("""
+                        select p.code || '/' || e.code as name, e.experiment_id
+                        from experiment e join project p using (project_id)
+                        where e.retired_at is null and :name in (p.code, p.code || '/' || e.code)
+                        order by e.experiment_id for no key update of e
+                        """).param("name", name).query(row -> {
+            living.put(row.getString("name"), row.getInt("experiment_id"));
+        });
+        return living;
+    }
+
+    /** Marks a project or scanner that is not retired yet; returns whether there is such a thing. */
+    private boolean mark(Kind kind, String name, Reason why, String unsafe, String actor) {
+        boolean marked = jdbc.sql("""
+                        update %s set %s retired_at = :now, retired_by = :actor, retired_reason = :reason
+                        where code = :name and retired_at is null
+                        """.formatted(kind.word(), kind == Kind.PROJECT ? "retired_unsafe = nullif(:unsafe, '')," : ""))
+                        .params(Map.of("now", now(), "actor", actor, "reason", why.text(), "unsafe", unsafe))
+                        .param("name", name)
                         .update()
                 > 0;
         if (marked) {
             // Without the reason: it may contain names, and ledger rows are permanent.
             ledger.append(
-                    actor,
-                    kind.word() + ".retired",
-                    name,
-                    Map.of("reason_sha256", why.sha256(), "unsafe", unsafe == null ? "" : unsafe));
+                    actor, kind.word() + ".retired", name, Map.of("reason_sha256", why.sha256(), "unsafe", unsafe));
         }
         return marked;
     }
 
+    private void markAll(Map<String, Integer> living, boolean withProject, Reason why, List<Gap> gaps, String actor) {
+        Map<String, List<Gap>> own = gaps.stream().collect(Collectors.groupingBy(Gap::name));
+        String reason = why.sha256().toString();
+        List<Subject> told = living.keySet().stream()
+                .map(name -> new Subject(name, List.of(reason, told(own.getOrDefault(name, List.of())))))
+                .toList();
+        jdbc.sql("""
+                        update experiment e
+                        set retired_at = :now, retired_by = :actor, retired_reason = :reason, retired_unsafe = nullif(m.unsafe, ''),
+                            retired_with_project = :withProject
+                        from unnest(:ids::integer[], :unsafe::text[]) as m (id, unsafe) where e.experiment_id = m.id
+                        """)
+                .params(Map.of("now", now(), "actor", actor, "reason", why.text(), "withProject", withProject))
+                .param("ids", living.values().toArray(Integer[]::new))
+                .param("unsafe", told.stream().map(each -> each.values().getLast()).toArray(String[]::new))
+                .update();
+        ledger.appendAll(actor, "experiment.retired", List.of("reason_sha256", "unsafe"), told);
+    }
+
+    private Timestamp now() {
+        return Timestamp.from(clock.instant());
+    }
+
     /** NB: a replication does not look at the source. What is claimed is being sent. */
-    private void cancelUnits(String name) {
+    private void cancelUnits(Collection<Integer> experiments) {
         jdbc.sql("""
                         update transfer_unit u set state = 'CANCELLED', reason = 'the experiment was retired'
-                        from run r, experiment e join project p using (project_id)
-                        where :name in (p.code, p.code || '/' || e.code) and e.retired_at is not null
-                          and u.experiment_id = e.experiment_id and r.run_id = u.run_id and r.from_site_id is null
+                        from run r
+                        where u.experiment_id = any(:experiments) and r.run_id = u.run_id and r.from_site_id is null
                           and u.state = 'PLANNED' and u.worker_id is null
-                        """).param("name", name).update();
+                        """)
+                .param("experiments", experiments.toArray(Integer[]::new))
+                .update();
     }
 
     /**
@@ -232,47 +269,55 @@ public class Retirements {
      */
     @Transactional
     public boolean unretire(Kind kind, String name, String actor) {
+        lockProject(name);
         String project = name.replaceFirst("/.*", "");
         if (kind == Kind.EXPERIMENT && find(Kind.PROJECT, project).isPresent()) {
             throw Projects.retired("project", project);
         }
-        if (unmark(kind, name, actor)) {
-            if (kind == Kind.PROJECT) {
-                experiments(name, "retired_with_project").forEach(each -> unmark(Kind.EXPERIMENT, each, actor));
-            }
-            return true;
-        }
-        if (of(kind, name, "set retired_at = null", "is null").update() > 0) {
+        boolean own = kind != Kind.EXPERIMENT && unmark(kind, name, actor);
+        boolean experiments = kind != Kind.SCANNER && unmarkAll(name, actor);
+        if (!own && !experiments && exists(kind, name)) {
             throw Refusal.conflict(kind.word(), "%s is not retired", name);
         }
-        return false;
+        return own || experiments;
     }
 
     private boolean unmark(Kind kind, String name, String actor) {
-        String undone = "set " + kind.undone + " retired_at = null, retired_by = null, retired_reason = null";
-        boolean was = of(kind, name, undone, "is not null").update() > 0;
+        boolean was = jdbc.sql("""
+                        update %s set %s retired_at = null, retired_by = null, retired_reason = null
+                        where code = :name and retired_at is not null
+                        """.formatted(kind.word(), kind == Kind.PROJECT ? "retired_unsafe = null," : ""))
+                        .param("name", name)
+                        .update()
+                > 0;
         if (was) {
             ledger.append(actor, kind.word() + ".unretired", name, Map.of());
         }
         return was;
     }
 
-    /** Returns a change of the row of something that is retired, or is not. */
-    private StatementSpec of(Kind kind, String name, String change, String retired) {
-        int slash = name.indexOf('/');
-        return jdbc.sql("update %s %s where %s and retired_at %s".formatted(kind.word(), change, kind.which, retired))
-                .param("project", slash < 0 ? "" : name.substring(0, slash))
-                .param("code", kind == Kind.EXPERIMENT ? name.substring(slash + 1) : name);
+    /** Brings back an experiment, or those of a project that were retired with it; returns whether there is one. */
+    private boolean unmarkAll(String name, String actor) {
+        List<Subject> back = jdbc.sql("""
+                        update experiment e
+                        set retired_at = null, retired_by = null, retired_reason = null, retired_unsafe = null, retired_with_project = false
+                        from project p
+                        where p.project_id = e.project_id and e.retired_at is not null
+                          and (p.code || '/' || e.code = :name or p.code = :name and e.retired_with_project)
+                        returning p.code || '/' || e.code
+                        """)
+                .param("name", name)
+                .query((row, n) -> new Subject(row.getString(1), List.of(name)))
+                .list();
+        ledger.appendAll(actor, "experiment.unretired", List.of("with"), back);
+        return !back.isEmpty();
     }
 
-    private List<String> experiments(String project, String condition) {
-        return jdbc.sql("""
-                        select :project || '/' || code from experiment
-                        where project_id = (select project_id from project where code = :project) and %s order by experiment_id
-                        """.formatted(condition))
-                .param("project", project)
-                .query((row, n) -> row.getString(1))
-                .list();
+    private boolean exists(Kind kind, String name) {
+        return jdbc.sql("select exists (select from %s)".formatted(kind.rows))
+                .param("name", name)
+                .query(Boolean.class)
+                .single();
     }
 
     /** Returns what an experiment, or a project's living experiments, lack at the living sites. */

@@ -193,16 +193,11 @@ public class Sites {
      */
     @Transactional
     public boolean remove(String name, boolean withCopies, String actor) {
-        Optional<Site> found = jdbc.sql("select * from site where name = :name and removed_at is null for update")
-                .param("name", name)
-                .query(SITE)
-                .optional();
+        Optional<Site> found = unused(name);
         if (found.isEmpty()) {
             return false;
         }
         Site site = found.get();
-        refuseIfInUse(site);
-        holds.refuseIfHeldAt(site.id());
         if (!withCopies) {
             refuseIfCopiesAreThere(site);
         }
@@ -231,6 +226,19 @@ public class Sites {
         }
         ledger.change(actor, "site.removed", name, describe(site.address()), "");
         return true;
+    }
+
+    /** Returns a site that is about to go; locked, so that no run or restore begins to use it. Refuses if it is needed. */
+    private Optional<Site> unused(String name) {
+        Optional<Site> found = jdbc.sql("select * from site where name = :name and removed_at is null for update")
+                .param("name", name)
+                .query(SITE)
+                .optional();
+        found.ifPresent(site -> {
+            refuseIfInUse(site);
+            holds.refuseIfHeldAt(site.id());
+        });
+        return found;
     }
 
     private void refuseIfInUse(Site site) {
@@ -274,13 +282,10 @@ public class Sites {
     @Transactional
     public boolean retire(String name, Asked asked) {
         Reason why = Reason.of(asked.reason(), Retirements.REASON_LENGTH_MAX);
-        lock(name);
-        Optional<Site> found = find(name);
+        Optional<Site> found = unused(name);
         if (found.isEmpty()) {
             return false;
         }
-        refuseIfInUse(found.get());
-        holds.refuseIfHeldAt(found.get().id());
         long only = onlyHere(found.get());
         if (only > 0 && !asked.evenUnsafe()) {
             throw Refusal.conflict(

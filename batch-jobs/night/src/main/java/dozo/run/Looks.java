@@ -154,6 +154,9 @@ record Looks(
                 if (flow.joined() && offers.remove(flow.run(), flow.worker(), Set.of(experiment.id())) == 0) {
                     return false;
                 }
+                if (!retries.keepLiving(experiment.id())) {
+                    return false;
+                }
                 Ingested ingested = look.seal();
                 if (flow.joined() && (!ingested.findings().isEmpty() || manifests.lacksEarlier(experiment.id()))) {
                     status.setRollbackOnly();

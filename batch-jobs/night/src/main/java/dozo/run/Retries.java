@@ -96,6 +96,15 @@ public class Retries {
                 .flatMap(experiments::find);
     }
 
+    /** Returns whether nobody has retired an experiment meanwhile; nobody does until the end of the transaction. */
+    boolean keepLiving(int experimentId) {
+        return !jdbc.sql("select experiment_id from living_experiment where experiment_id = :experiment for share")
+                .param("experiment", experimentId)
+                .query(Integer.class)
+                .list()
+                .isEmpty();
+    }
+
     /** Returns the next experiments of a run after one, by id; none: there are no more. */
     List<Experiment> page(long runId, int after) {
         return experiments.of(jdbc

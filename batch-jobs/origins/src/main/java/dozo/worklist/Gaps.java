@@ -226,7 +226,8 @@ public class Gaps {
                         where l.key collate "C" > :after
                           and coalesce(l.day, :latest) between :from and :until
                           and (:all or cardinality(l.gaps) > 0
-                                       and p.retired_at is null
+                                       and not exists (select from project r where r.code = coalesce(p.code, x.projects[1])
+                                                                               and r.retired_at is not null)
                                        and not exists (select from scanner s where s.code = l.scanner and s.retired_at is not null))
                           and (:kind::text is null or :kind = any(l.gaps))
                           and (:project::text is null or coalesce(p.code, x.projects[1]) = :project)

@@ -17,17 +17,23 @@ import dozo.registry.Projects;
 import dozo.registry.SourceList;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.run.SourceMoves;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +78,7 @@ class SourceMoveIT {
         Path bytes = FilePath.of(NO_TEXT).under(old);
         experiment("P1", "E1", bytes, "a", "deep/b");
         Files.createSymbolicLink(bytes.resolve("link"), Path.of("a"));
+        Files.createLink(bytes.resolve("hard link"), bytes.resolve("a"));
         experiment("P1", "NESTED", bytes.resolve("deep"));
         experiment("P2", "E1", old.resolve("two"), "c");
         night();
@@ -82,7 +89,7 @@ class SourceMoveIT {
         Ended ended = Ended.dozo(service, "source move --wait", old, now);
 
         assertThat(ended.out())
-                .isEqualTo("moved: 4 of 4 experiments are the same, files read: 4 (%s)\n"
+                .isEqualTo("moved: 4 of 4 experiments are the same, files read: 5 (%s)\n"
                         .formatted(ended.out().replaceAll("(?s).*\\((.*)\\).*", "$1")));
         ended.ends(0);
         assertThat(find("P1/E1").source()).isEqualTo(FilePath.of(NO_TEXT).under(now));
@@ -106,6 +113,7 @@ class SourceMoveIT {
 
     @Test
     void whatIsNotTheSameIsListedAndNothingMoves() throws Exception {
+        service.bean(Projects.class).setRoots("P1", List.of(old), "test");
         for (String code : List.of("SAME", "GONE", "FOLDER", "SIZE", "TIME", "ROUND", "CONTENT", "MORE", "KIND")) {
             experiment("P1", code, old.resolve(code), "a", "deep/b");
         }
@@ -153,6 +161,7 @@ class SourceMoveIT {
         assertThat(rows("source.moved")).isEmpty();
         assertThat(rows("experiment.changed")).isEmpty();
 
+        FileSystemUtils.deleteRecursively(old);
         Answer some = move("\"sameOnly\": true");
 
         assertThat(some.string("/state")).isEqualTo("MOVED");
@@ -161,6 +170,9 @@ class SourceMoveIT {
         assertThat(find("P1/MORE").source()).isEqualTo(now.resolve("MORE"));
         assertThat(find("P1/CONTENT").source()).isEqualTo(old.resolve("CONTENT"));
         assertThat(rows("source.moved").getFirst().detail()).contains("\"left\": \"8\"");
+        assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots())
+                .as("some stay in the old one")
+                .containsExactly(now, old);
     }
 
     @Test
@@ -178,7 +190,6 @@ class SourceMoveIT {
         assertThat(Ended.dozo(service, "source moving").out()).contains("checked: 1 of 1 experiments are the same");
     }
 
-    /** Hard links have other inode numbers on another file system, and rights may differ: that is told. */
     @Test
     void whatIsBackedUpAgainIsTold() throws Exception {
         experiment("P1", "E1", old.resolve("E1"), "a", "b");
@@ -268,6 +279,38 @@ class SourceMoveIT {
     }
 
     @Test
+    void aMoveIsStoppedWhileItWaitsInItsTransaction() throws Exception {
+        experiment("P1", "E1", old.resolve("E1"), "a");
+        migrate();
+        service.openRun();
+        request(old, now, "").expect(202);
+        await().atMost(LIMIT).until(() -> latest().string("/state").equals("WAITING"));
+        CompletableFuture<Answer> stopped;
+        try (Connection other = service.bean(DataSource.class).getConnection();
+                Statement lock = other.createStatement()) {
+            other.setAutoCommit(false);
+            lock.execute("lock table arrival in access exclusive mode");
+            service.jdbc().sql("update run set state = 'STOPPED', ended_at = now()").update();
+            awaitLocks(1);
+            stopped = CompletableFuture.supplyAsync(() -> service.post(MOVE + "/stop", ""));
+            awaitLocks(2);
+            other.rollback();
+        }
+        stopped.get(LIMIT.toSeconds(), TimeUnit.SECONDS).expect(202);
+
+        assertThat(ended().string("/state")).isEqualTo("STOPPED");
+        assertThat(rows("move.stopping")).hasSize(1);
+        assertThat(rows("source.moved")).isEmpty();
+    }
+
+    private void awaitLocks(int number) {
+        await().atMost(LIMIT).until(() -> service.count("""
+                select count(*) from pg_locks l join pg_stat_activity using (pid)
+                where not l.granted and datname = current_database()
+                """) == number);
+    }
+
+    @Test
     void whatHasChangedSinceTheComparisonIsNotMoved() throws Exception {
         experiment("P1", "E1", old.resolve("E1"), "a");
         migrate();
@@ -298,7 +341,9 @@ class SourceMoveIT {
         service.createUser("operator", Role.OPERATOR);
         experiment("P1", "E1", old.resolve("E1"), "a");
         experiment("P2", "E1", old.resolve("E2"), "b");
+        night();
         migrate();
+        write(now.resolve("E1"), "more");
         RunningService.Client lab = service.as("lab");
         lab.post(MOVE, body(old, now, "")).refused(422, "source");
         service.as("operator").post(MOVE, body(old, now, "")).expect(403);
@@ -311,6 +356,10 @@ class SourceMoveIT {
         assertThat(lab.get(MOVE).number("/same")).isOne();
         assertThat(find("P1/E1").source()).isEqualTo(now.resolve("E1"));
         assertThat(find("P2/E1").source()).as("not seen").isEqualTo(old.resolve("E2"));
+        assertThat(lab.get(MOVE + "/differences").items()).isOne();
+        assertThat(service.bean(SourceMoves.class).differences(Sight.of(List.of("P2")), "lab", 0, 10))
+                .as("of a project that the user has left")
+                .isEmpty();
         assertThat(service.bean(Projects.class).find("P1").orElseThrow().roots())
                 .containsExactly(old, now);
         move("\"check\": true");

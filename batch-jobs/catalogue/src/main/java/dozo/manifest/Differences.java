@@ -96,8 +96,11 @@ final class Differences {
                         kind "char",
                         size_bytes bigint,
                         modified_ns bigint,
-                        content boolean not null
+                        content boolean not null,
+                        before_link bigint,
+                        hard_link bigint
                     ) on commit delete rows;
+                    create temporary table renumbered (before_link bigint, hard_link bigint) on commit delete rows;
                     """.formatted(FolderRows.DEFINITIONS)).update();
         }
     }
@@ -132,27 +135,30 @@ final class Differences {
                                c.kind, c.size_bytes, c.modified_ns,
                                (h.kind, h.size_bytes, h.link_target) is distinct from (c.kind, c.size_bytes, c.link_target)
                                    or h.kind = 'f' and h.modified_ns not in (c.modified_ns, c.modified_ns - mod(c.modified_ns, 1000000000))
-                                   as content
+                                   as content,
+                               case when not o.differs then h.hard_link end as before_link, c.hard_link
                         from (select e.*, l.hard_link, l.link_target, o.uid, o.gid, f.complete
                               from crawl_folder f
                               cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e
                               left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no
                               left join entry_owner o on o.experiment_id = :experiment and o.entry_no = e.entry_no) h
                         full join crawl c on c.directory_no = h.directory_no and c.name = h.name
-                        where ((h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
-                                   is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
-                               or :owners and (h.uid, h.gid) is distinct from (c.uid, c.gid)
-                                          and -1 not in (coalesce(h.uid, 0), coalesce(c.uid, 0)))
-                          and (c.row_no is not null or h.complete)
+                        cross join lateral (
+                            select (h.kind, h.size_bytes, h.modified_ns, h.mode, h.link_target)
+                                       is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.link_target)
+                                   or :owners and (h.uid, h.gid) is distinct from (c.uid, c.gid)
+                                              and -1 not in (coalesce(h.uid, 0), coalesce(c.uid, 0)) as differs) o
+                        where (o.differs or h.hard_link is distinct from c.hard_link) and (c.row_no is not null or h.complete)
                         union all
                         select e.entry_no, null, e.directory_no, e.name, e.kind, e.size_bytes, e.modified_ns,
-                               null, null, null, true
+                               null, null, null, true, null, null
                         from gone_folder g
                         cross join lateral (select * from entries_of(:experiment, g.directory_no) offset 0) e
                         """).param("experiment", experimentId).param("owners", owners).update();
         if (!unreadable.isEmpty()) {
             keepUnknown(unreadable);
         }
+        keepGroups();
         if (many) {
             jdbc.sql("analyze difference").update();
         }
@@ -167,6 +173,49 @@ final class Differences {
                 .param("experiment", experimentId)
                 .param("unreadable", unreadable.stream().map(FilePath::bytes).toArray(byte[][]::new))
                 .update();
+    }
+
+    /**
+     * Takes files for unchanged that have only another inode number, if the names with the former number are those with the
+     * present one: they are on another file system. Files without other names may have another number, too.
+     */
+    private void keepGroups() {
+        int groups = jdbc.sql("""
+                        insert into renumbered
+                        select g.before_link, g.hard_link
+                        from (select before_link, hard_link, count(*) as names
+                              from difference where before_link <> hard_link group by 1, 2) g
+                        join (select hard_link, count(*) as names from crawl group by 1) c using (hard_link, names)
+                        where g.names = (select count(*) from entry_link l join entry e using (experiment_id, entry_no)
+                                         where l.experiment_id = :experiment and l.hard_link = g.before_link)
+                          and not exists (select from entry_link l join entry e using (experiment_id, entry_no)
+                                          where l.experiment_id = :experiment and l.hard_link = g.hard_link
+                                            and not exists (select from difference x where x.before_no = e.entry_no))
+                        """).param("experiment", experimentId).update();
+        if (groups > 0) {
+            jdbc.sql("""
+                    delete from difference x using renumbered r
+                    where (x.before_link, x.hard_link) = (r.before_link, r.hard_link)
+                    """).update();
+        }
+    }
+
+    /** Gives groups of hard links their present numbers, also in earlier manifests. No two groups get one number. */
+    void keepLinks() {
+        // What has ended may have a number that is now another group's: it gets one that is free now.
+        jdbc.sql("""
+                        insert into renumbered
+                        select taken.n, free.n
+                        from (select n, row_number() over (order by n) as i
+                              from (select hard_link from renumbered except select before_link from renumbered) t (n)) taken
+                        join (select n, row_number() over (order by n) as i
+                              from (select before_link from renumbered except select hard_link from renumbered) f (n)) free
+                            using (i)
+                        """).update();
+        jdbc.sql("""
+                        update entry_link l set hard_link = r.hard_link
+                        from renumbered r where l.experiment_id = :experiment and l.hard_link = r.before_link
+                        """).param("experiment", experimentId).update();
     }
 
     /**

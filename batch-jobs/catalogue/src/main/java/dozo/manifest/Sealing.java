@@ -106,6 +106,7 @@ final class Sealing {
             differences.keepOwners();
             keepOwner(experiment, load, before.number() + (counts.none() ? 0 : 1));
         }
+        differences.keepLinks();
         if (!counts.none()) {
             differences.apply(before.number() + 1);
             seal(experiment, before, counts);

@@ -1,5 +1,7 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments.Experiment;
 import java.util.ArrayList;
@@ -86,7 +88,7 @@ public final class SourceLook implements AutoCloseable {
      */
     public Comparison compare() {
         if (load == null || load.nothingKnown() || (refusal != null && known.manifest() != null)) {
-            return Comparison.failed(refusal == null ? "" : refusal.message());
+            return Comparison.failed(requireNonNull(refusal).message());
         }
         return known.manifest() == null ? Comparison.EQUAL : sealing.compare(experiment, known.manifest(), load);
     }

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -322,6 +323,12 @@ public class Projects {
      */
     @Transactional
     public Optional<Project> setRoots(String code, List<Path> roots, String actor) {
+        return setRoots(code, roots, List.of(), actor);
+    }
+
+    /** @param kept roots that the project has, which need not be there now */
+    @Transactional
+    Optional<Project> setRoots(String code, List<Path> roots, List<Path> kept, String actor) {
         List<Path> checked = SourceRoots.checked(roots);
         List<Path> restoreRoots = jdbc
                 .sql("select restore_roots from project where restore_roots <> '{}'")
@@ -333,13 +340,15 @@ public class Projects {
         SourceRoots.overlap(checked, restoreRoots).ifPresent(root -> {
             throw new Refusal("roots", "%s overlaps with a restore folder", GivenPaths.shown(root));
         });
+        List<Path> all = SourceRoots.limited(
+                Stream.concat(checked.stream(), kept.stream()).distinct().toList());
         return change(
                 code,
                 Project::roots,
-                checked,
+                all,
                 folders -> "source roots " + SourceRoots.text(folders),
                 jdbc.sql("update project set source_roots = :roots::bytea[] where code = :code returning *")
-                        .param("roots", raw(checked)),
+                        .param("roots", raw(all)),
                 actor);
     }
 

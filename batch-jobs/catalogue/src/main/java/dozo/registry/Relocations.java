@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -103,7 +104,8 @@ public class Relocations {
     }
 
     /**
-     * Changes sources and roots in the caller's transaction.
+     * Changes sources and roots in the caller's transaction. A project with experiments that stay in the old folder keeps its
+     * roots there, too.
      *
      * @param versions of the experiments, as {@link #versions} has returned them
      * @return the experiments as they are now, by id
@@ -111,7 +113,7 @@ public class Relocations {
      */
     @Transactional(propagation = Propagation.MANDATORY)
     public List<Experiment> relocate(Relocation wanted, Map<Integer, String> versions, String actor) {
-        int[] ids = versions.keySet().stream().mapToInt(Integer::intValue).toArray();
+        int[] ids = ids(versions);
         List<Experiment> before = experiments.of(ids);
         try {
             int changed = with(wanted, jdbc.sql("""
@@ -134,7 +136,16 @@ public class Relocations {
             throw Refusal.conflict(
                     "to", "a folder in %s is already the source of an experiment", GivenPaths.shown(wanted.to));
         }
-        roots(wanted).forEach((project, roots) -> projects.setRoots(project, roots, actor));
+        Set<String> staying =
+                experiments.of(ids(versions(wanted))).stream().map(Experiment::project).collect(Collectors.toSet());
+        Map<String, List<Path>> former = places.roots(wanted.sight);
+        roots(wanted).forEach((project, roots) -> projects.setRoots(
+                project,
+                roots,
+                requireNonNull(former.get(project)).stream()
+                        .filter(root -> staying.contains(project) && root.startsWith(wanted.from))
+                        .toList(),
+                actor));
         List<Experiment> after = experiments.of(ids);
         ledger.appendAll(
                 actor,
@@ -145,6 +156,10 @@ public class Relocations {
                                 new Subject(before.get(i).name(), List.of(text(before.get(i)), text(after.get(i)))))
                         .toList());
         return after;
+    }
+
+    private static int[] ids(Map<Integer, String> versions) {
+        return versions.keySet().stream().mapToInt(Integer::intValue).toArray();
     }
 
     private static StatementSpec with(Relocation wanted, StatementSpec statement) {

@@ -229,6 +229,7 @@ public class SourceMoves implements DisposableBean {
         return visible(sight, actor).stream()
                 .flatMap(now -> now.compared.stream())
                 .filter(each -> each.id > after && (!each.same() || each.found.added() > 0))
+                .filter(each -> sight.sees(each.experiment.substring(0, each.experiment.indexOf('/'))))
                 .sorted(Comparator.comparingInt(Compared::id))
                 .limit(limit)
                 .toList();
@@ -239,13 +240,18 @@ public class SourceMoves implements DisposableBean {
      *
      * @throws Refusal if there is none, or it has ended
      */
-    public synchronized SourceMove stop(Sight sight, String actor) {
-        Begun now = visible(sight, actor)
-                .filter(each -> each.goesOn() && !each.decided)
-                .orElseThrow(() -> Refusal.conflict("move", "no move of sources is under way"));
+    public SourceMove stop(Sight sight, String actor) {
+        SourceMove shown;
+        synchronized (this) {
+            Begun now = visible(sight, actor)
+                    .filter(each -> each.goesOn() && !each.decided)
+                    .orElseThrow(() -> Refusal.conflict("move", "no move of sources is under way"));
+            stop(now);
+            shown = now.shown();
+        }
+        // NB: not while others wait for this object: the move's transaction may have the ledger, and needs the object, too.
         ledger.append(actor, "move.stopping", "sources", Map.of());
-        stop(now);
-        return now.shown();
+        return shown;
     }
 
     private Optional<Begun> visible(Sight sight, String actor) {

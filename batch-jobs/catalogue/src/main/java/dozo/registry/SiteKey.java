@@ -128,7 +128,7 @@ public final class SiteKey {
         }
     }
 
-    /** Returns the file beside that of a key for what is kept of the key before it. */
+    /** Returns the file beside that of a key for the key before it. */
     public static Path former(Path file) {
         return Identity.former(file);
     }

@@ -2,12 +2,14 @@ package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.certificate.SigningKey;
 import dozo.command.Exit;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
+import dozo.registry.SiteKey;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -294,6 +296,9 @@ class CertificateIT {
         String oldKey = fingerprint();
         Path file = service.work().resolve("certificate-key");
         Files.move(file, file.resolveSibling("certificate-key.lost"));
+        service.post("/api/v1/experiments/P1/NAMES/certificate", "").refused(409, "key");
+        // As a restart does.
+        service.bean(SigningKey.class).create();
 
         Papers fresh = papers("NAMES");
 
@@ -339,8 +344,9 @@ class CertificateIT {
                 .satisfies(row -> assertThat(row.detail())
                         .contains(Files.readAllLines(Path.of(printed)).getLast())
                         .contains("\"after\": "));
-        assertThat(Files.readString(service.work().resolve("certificate-key.old")))
-                .doesNotContain("PRIVATE");
+        Path file = service.work().resolve("certificate-key");
+        assertThat(SiteKey.former(file)).as("no old private key is left").doesNotExist();
+        assertThat(SiteKey.next(file)).doesNotExist();
     }
 
     @Test

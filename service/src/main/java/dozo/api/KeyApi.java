@@ -4,7 +4,6 @@ import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Verb;
 import dozo.certificate.Certificates;
-import dozo.record.Records;
 import dozo.record.RecoveryKeys;
 import dozo.record.RecoveryKeys.PublishedKeys;
 import dozo.registry.Refusal;
@@ -14,7 +13,6 @@ import dozo.registry.SiteKeys.Acceptance;
 import java.security.Principal;
 import java.util.List;
 import org.springframework.http.HttpStatus;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -32,9 +30,7 @@ public record KeyApi(
         SiteKey siteKey,
         SiteKeys siteKeys,
         Certificates certificates,
-        RecoveryKeys recoveryKeys,
-        Records records,
-        JdbcClient jdbc) {
+        RecoveryKeys recoveryKeys) {
 
     private static final String SITE = "site-key";
     private static final String CERTIFICATE = "certificate-key";
@@ -116,10 +112,10 @@ public record KeyApi(
                 yield new NewKey(name, siteKey.publicKey(), INSTALL);
             }
             case CERTIFICATE -> {
-                Records.requireNoRun(jdbc);
+                recoveryKeys.requireNoRun();
                 yield new NewKey(name, certificates.replace(actor.getName()).publicKey(), PUBLISH);
             }
-            case RECOVERY -> new NewKey(name, records.replaceKey(actor.getName()), PRINT);
+            case RECOVERY -> new NewKey(name, recoveryKeys.replace(actor.getName()), PRINT);
             default -> throw Missing.thing("key", name).get();
         };
     }
@@ -144,7 +140,7 @@ public record KeyApi(
             case SITE -> siteKeys.drop(force, actor.getName());
             case CERTIFICATE ->
                 throw Refusal.conflict("name", "the private part of the key before it is gone since the rotation");
-            case RECOVERY -> records.dropKey(force, actor.getName());
+            case RECOVERY -> recoveryKeys.drop(force, actor.getName());
             default -> throw Missing.thing("key", name).get();
         }
     }

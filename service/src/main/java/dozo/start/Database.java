@@ -21,7 +21,6 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -226,7 +225,8 @@ class Database implements AutoCloseable {
                         if (told) {
                             database.lease.equip(own);
                         }
-                    } catch (DataAccessException e) {
+                    } catch (RuntimeException e) {
+                        // NB: a defect must not end the thread either, because nothing would be told any more.
                         LOG.debug("keys and settings cannot be told now", e);
                     }
                     Thread.sleep(told ? INTERVAL : PAUSE);

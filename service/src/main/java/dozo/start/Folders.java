@@ -5,6 +5,7 @@ import dozo.db.ActiveService;
 import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteKeys;
 import java.util.List;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -42,10 +43,10 @@ class Folders {
     @Bean
     @ConditionalOnWebApplication
     SmartInitializingSingleton publishedKeys(
-            SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery, ActiveService active) {
+            SiteKeys forSites, SigningKey forCertificates, RecoveryKey forRecovery, ActiveService active) {
         return () -> {
             if (active.isHere()) {
-                forSites.created();
+                forSites.create();
                 forCertificates.create();
                 forRecovery.create();
             }

@@ -15,7 +15,6 @@ import dozo.run.Equipment.Difference;
 import dozo.run.Equipment.Kind;
 import dozo.run.Services;
 import dozo.source.dicom.PseudonymousCode;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +48,9 @@ final class Likeness {
 
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
+    /** Within this time the active service tells a key that was replaced there and copied to this machine at once. */
+    private static final Duration TOLD = Duration.ofSeconds(15);
+
     private static final Logger LOG = LoggerFactory.getLogger(Likeness.class);
 
     private final Given given;
@@ -55,12 +58,6 @@ final class Likeness {
     private final SiteKey forSites;
     private final SigningKey forCertificates;
     private final RecoveryKey forRecovery;
-
-    /** Returns the public part of a key, or what cannot be found without the key. Empty: it cannot be used. */
-    @FunctionalInterface
-    private interface Public {
-        String of() throws IOException;
-    }
 
     Likeness(Given given, Settings settings, SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery) {
         this.given = given;
@@ -115,13 +112,14 @@ final class Likeness {
         return key(path, () -> String.join("\n", Identity.publicKeys(path)));
     }
 
-    private static Equipment.Key key(Path file, Public read) {
+    /** Reads the public part of a key, or what cannot be found without the key; empty: it cannot be used. */
+    private static Equipment.Key key(Path file, Callable<String> read) {
         try {
-            String text = Files.exists(file) ? read.of() : "";
+            String text = Files.exists(file) ? read.call() : "";
             return new Equipment.Key(
                     GivenPaths.shown(file),
                     text.isEmpty() ? "" : Digest.ofText(text).toString());
-        } catch (IOException | RuntimeException unusable) {
+        } catch (Exception unusable) {
             // Its message might contain key material.
             return new Equipment.Key(GivenPaths.shown(file), "");
         }
@@ -152,22 +150,26 @@ final class Likeness {
      * @throws StartFailure if a key is missing here or differs
      */
     void require(Role role, JdbcClient jdbc, Holder active) throws InterruptedException {
-        long end = System.nanoTime() + settings.db().startWait().toNanos();
+        long began = System.nanoTime();
+        long wait = settings.db().startWait().toNanos();
         while (true) {
+            long waited = System.nanoTime() - began;
             try {
                 Equipment own = of(role, jdbc);
                 Optional<Equipment> theirs = new Services(jdbc).active();
-                if (theirs.isPresent()) {
-                    require(role, active.name(), own.differences(theirs.get()));
+                List<Difference> differences = theirs.map(own::differences).orElse(List.of());
+                boolean older = differences.stream().anyMatch(each -> each.kind() == Kind.KEY_DIFFERS);
+                if (theirs.isPresent() && !(older && waited < Math.min(wait, TOLD.toNanos()))) {
+                    require(role, active.name(), differences);
                     return;
                 }
-                if (System.nanoTime() > end) {
+                if (theirs.isEmpty() && waited > wait) {
                     require(role, active.name(), missing(own));
                     LOG.warn("cannot compare keys and settings with {}, which has not told its own", active.name());
                     return;
                 }
             } catch (DataAccessException e) {
-                if (!LostDatabase.isBehind(e) || System.nanoTime() > end) {
+                if (!LostDatabase.isBehind(e) || waited > wait) {
                     throw e;
                 }
             }

@@ -13,6 +13,7 @@ import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.people.Role;
 import dozo.record.RecoveryKey;
+import dozo.record.RecoveryKeys;
 import dozo.registry.SiteKey;
 import dozo.remote.Identity;
 import dozo.remote.SiteAddress;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A service or worker that could not do the work of the active service says so now, and not after a takeover. */
-@StartsServices(10)
+@StartsServices(12)
 class StandByKeysTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -111,7 +112,7 @@ class StandByKeysTest {
         Files.setPosixFilePermissions(work.resolve("pseudonym-key"), PosixFilePermissions.fromString("rw-------"));
         Files.delete(folder.resolve("key-of-dr"));
 
-        String said = refused(Map.of()).message();
+        String said = refused(Map.of("dozo.db.start-wait", "0s")).message();
 
         for (String name : List.of("certificate-key", "pseudonym-key", "recovery-key", "site-key")) {
             assertThat(said).contains("the key %s in %s differs".formatted(name, work.resolve(name)));
@@ -120,6 +121,20 @@ class StandByKeysTest {
                 .contains("the key of site dr is missing or not usable in " + folder.resolve("key-of-dr"))
                 .doesNotContain("admin-password")
                 .doesNotContain("another key");
+    }
+
+    /** A rotation, a copy and a start within seconds: the active service tells its keys every 10 s only. */
+    @Test
+    void aKeyThatWasJustReplacedOnBothMachinesIsNoDifference() throws Exception {
+        try (RunningService active = start("one", Map.of())) {
+            awaitTold(active);
+            active.bean(RecoveryKeys.class).replace("admin");
+            copied(folder.resolve("one"), folder.resolve("two"));
+
+            try (RunningService other = start("two", Map.of())) {
+                other.get("/api/v1/service").has("/active", false);
+            }
+        }
     }
 
     @Test

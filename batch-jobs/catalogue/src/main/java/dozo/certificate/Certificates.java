@@ -4,10 +4,10 @@ import dozo.file.Digest;
 import dozo.file.Spool;
 import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
-import dozo.ledger.Ledger.Filter;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
 import dozo.registry.Sites.Site;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
@@ -20,7 +20,6 @@ import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -29,8 +28,6 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 @Component
 public class Certificates {
-
-    private static final String KEY_INTRODUCED = "key.introduced";
 
     private static final int FETCH = 1_000;
 
@@ -73,8 +70,14 @@ public class Certificates {
         KeyPair pair = key.published();
         return new PublishedKey(
                 SigningKey.pem(pair.getPublic()),
-                SigningKey.fingerprint(pair.getPublic()).toString(),
-                key.successions());
+                SigningKey.fingerprint(pair),
+                jdbc.sql("""
+                        select detail ->> 'vouched' from ledger
+                        where action = :introduced and detail ->> 'vouched' is not null order by seq
+                        """)
+                        .param("introduced", SiteKey.INTRODUCED)
+                        .query((row, n) -> row.getString(1))
+                        .list());
     }
 
     /**
@@ -84,16 +87,28 @@ public class Certificates {
      * @return the new key
      * @throws Refusal if the file of the present one is missing, or is not a key pair
      */
-    @Transactional
     public synchronized PublishedKey replace(String actor) {
-        key.replace(
-                clock.instant().truncatedTo(ChronoUnit.SECONDS),
-                (before, now, line) -> ledger.append(
-                        actor,
-                        KEY_INTRODUCED,
-                        SigningKey.fingerprint(now).toString(),
-                        Map.of("purpose", "certificates", "after", SigningKey.fingerprint(before), "vouched", line)));
+        KeyPair before = introduced(actor);
+        SigningKey next = new SigningKey(SiteKey.next(key.file()));
+        next.create();
+        KeyPair now = next.published();
+        ledger.append(
+                actor,
+                SiteKey.INTRODUCED,
+                SigningKey.fingerprint(now),
+                Map.of(
+                        "purpose",
+                        "certificates",
+                        "after",
+                        SigningKey.fingerprint(before),
+                        "vouched",
+                        SigningKey.succession(before, now, clock.instant().truncatedTo(ChronoUnit.SECONDS))));
+        settle();
         return key();
+    }
+
+    private void settle() {
+        SiteKey.settle(key.file(), ledger, file -> SigningKey.fingerprint(new SigningKey(file).published()), false);
     }
 
     /** Signs with the service's key. */
@@ -117,9 +132,9 @@ public class Certificates {
     }
 
     /**
-     * Returns the service's key to sign with. Creates the key if there is none.
+     * Returns the service's key to sign with.
      *
-     * @throws Refusal if its file is not a key pair
+     * @throws Refusal if its file is missing, or is not a key pair
      */
     public Signer signer(String actor) {
         return new Signer(introduced(actor));
@@ -130,13 +145,13 @@ public class Certificates {
         return SigningKey.isSigned(publicKey, message, signature);
     }
 
-    /** Returns the key pair. A key that is not in the ledger yet gets a row there. */
+    /** Returns the key pair. A key that is not in the ledger yet gets a row there. Ends a rotation that was interrupted. */
     private synchronized KeyPair introduced(String actor) {
-        KeyPair pair = key.pair();
-        String fingerprint = SigningKey.fingerprint(pair.getPublic()).toString();
-        if (ledger.newest(new Filter(fingerprint, KEY_INTRODUCED, null, null, null), Long.MAX_VALUE, 1)
-                .isEmpty()) {
-            ledger.append(actor, KEY_INTRODUCED, fingerprint, Map.of("purpose", "certificates"));
+        settle();
+        KeyPair pair = key.published();
+        if (!SiteKey.isIntroduced(ledger, SigningKey.fingerprint(pair))) {
+            ledger.append(
+                    actor, SiteKey.INTRODUCED, SigningKey.fingerprint(pair), Map.of("purpose", "certificates"));
         }
         return pair;
     }
@@ -166,7 +181,7 @@ public class Certificates {
                             "certificate_sha256",
                             Digest.ofContent(certificate),
                             "key",
-                            SigningKey.fingerprint(pair.getPublic())));
+                            SigningKey.fingerprint(pair)));
             String name = "%s.%s.manifest-%d.%s"
                     .formatted(experiment.project(), experiment.code(), manifest.number(), site.name());
             return new Issued(name, now, certificate, list);

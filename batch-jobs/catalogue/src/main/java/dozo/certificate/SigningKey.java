@@ -19,15 +19,11 @@ import java.security.spec.X509EncodedKeySpec;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
- * The service's own key for certificates: Ed25519. Created by a service that starts, or when it is needed; only its file
- * has the private key.
+ * The service's own key for certificates: Ed25519. Created by a service that starts; only its file has the private key.
  * The file is read each time, so that a key that was lost or replaced is noticed at once.
  */
 public final class SigningKey {
@@ -55,23 +51,7 @@ public final class SigningKey {
 
     /** Creates the key unless something has its name. */
     public synchronized void create() {
-        try {
-            if (Files.notExists(file)) {
-                SiteKey.write(file, text(fresh()));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot create the signing key in " + file, e);
-        }
-    }
-
-    /**
-     * Returns the key pair. Creates it if the file is missing.
-     *
-     * @throws Refusal if the file is there, but is not a key pair: a new key must not hide that the old one is lost
-     */
-    synchronized KeyPair pair() {
-        create();
-        return published();
+        SiteKey.create(file, SigningKey::fresh);
     }
 
     /**
@@ -98,15 +78,10 @@ public final class SigningKey {
     }
 
     /**
-     * Puts a new key in the place of this one, whose private part is gone then. Each signs that the new one follows: whoever trusts
-     * one of them can trust the other. The line with this is added to the file beside the key's.
-     *
-     * @param told gets the two keys and the line before anything is changed; if it fails, nothing is
-     * @throws Refusal if the file is missing, or is not a key pair
+     * Returns a line in which each of two keys signs that the second one follows: whoever trusts one of them can trust the other.
+     * {@code docs/check_certificate.py} goes from one to the other by it.
      */
-    synchronized void replace(Instant at, Succeeded told) {
-        KeyPair before = published();
-        KeyPair now = fresh();
+    static String succession(KeyPair before, KeyPair now, Instant at) {
         HexFormat hex = HexFormat.of();
         String order = "%s %s %s"
                 .formatted(
@@ -114,32 +89,8 @@ public final class SigningKey {
                         hex.formatHex(now.getPublic().getEncoded()),
                         at);
         byte[] message = "Dozo key 1\n%s\n".formatted(order).getBytes(StandardCharsets.US_ASCII);
-        String line = "Dozo-Key: %s %s %s"
+        return "Dozo-Key: %s %s %s"
                 .formatted(order, hex.formatHex(sign(before, message)), hex.formatHex(sign(now, message)));
-        told.accept(before.getPublic(), now.getPublic(), line);
-        try {
-            SiteKey.replace(
-                    file,
-                    text(now),
-                    Stream.concat(successions().stream(), Stream.of(line)).collect(Collectors.joining("\n", "", "\n")));
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot replace the signing key in " + file, e);
-        }
-    }
-
-    /** Gets a key, the one after it, and the line by which {@code docs/check_certificate.py} goes from one to the other. */
-    interface Succeeded {
-        void accept(PublicKey before, PublicKey now, String line);
-    }
-
-    /** Returns the lines of all keys that this one and those before it have replaced, oldest first. */
-    List<String> successions() {
-        Path earlier = SiteKey.former(file);
-        try {
-            return Files.exists(earlier) ? Files.readAllLines(earlier, StandardCharsets.US_ASCII) : List.of();
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot read the earlier signing keys in " + earlier, e);
-        }
     }
 
     static byte[] sign(KeyPair key, byte[] message) {
@@ -166,9 +117,9 @@ public final class SigningKey {
         }
     }
 
-    /** Returns the SHA-256 of a public key in DER, with which people identify it. */
-    static Digest fingerprint(PublicKey key) {
-        return Digest.ofContent(key.getEncoded());
+    /** Returns the SHA-256 of the public key in DER, with which people identify it. */
+    static String fingerprint(KeyPair key) {
+        return Digest.ofContent(key.getPublic().getEncoded()).toString();
     }
 
     /** Returns a public key in PEM, as OpenSSL reads it. */
@@ -176,16 +127,13 @@ public final class SigningKey {
         return pem(PUBLIC, key.getEncoded());
     }
 
-    private static KeyPair fresh() {
+    private static String fresh() {
         try {
-            return KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            KeyPair key = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            return pem(PRIVATE, key.getPrivate().getEncoded()) + pem(key.getPublic());
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
-    }
-
-    private static String text(KeyPair key) {
-        return pem(PRIVATE, key.getPrivate().getEncoded()) + pem(key.getPublic());
     }
 
     private KeyPair read() throws IOException {

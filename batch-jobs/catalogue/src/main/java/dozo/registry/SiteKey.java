@@ -2,6 +2,8 @@ package dozo.registry;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Filter;
 import dozo.remote.HostKey;
 import dozo.remote.Identity;
 import java.io.IOException;
@@ -13,15 +15,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.List;
-import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The service's own key, with which it logs in at sites that are registered without another. Created by a service that
  * starts, or when a site needs it; only its file has the private key.
  */
 public final class SiteKey {
+
+    /** The ledger's action of a new key of the service. */
+    public static final String INTRODUCED = "key.introduced";
 
     private final Path file;
 
@@ -75,42 +79,56 @@ public final class SiteKey {
         }
     }
 
-    /** Two keys by what people identify them with; never their private parts. */
-    public record Change(String before, String now) {}
-
     /** Returns the fingerprint of the present key, as {@code ssh-keygen -l} prints it. */
     public String fingerprint() {
         return new HostKey(publicKey()).fingerprint();
     }
 
+    /** Returns the file beside that of a key for the one that is to follow it. */
+    public static Path next(Path file) {
+        return file.resolveSibling(file.getFileName() + ".next");
+    }
+
+    /** Returns whether the ledger has a row for a key of the service. */
+    public static boolean isIntroduced(Ledger ledger, String subject) {
+        return !ledger.newest(new Filter(subject, INTRODUCED, null, null, null), Long.MAX_VALUE, 1)
+                .isEmpty();
+    }
+
     /**
-     * Puts a new key in the place of this one. Both are offered to the sites until {@link #drop}.
+     * Ends the rotation of a key: the next one takes the place of the present one if the ledger has introduced it, and is removed
+     * otherwise. So the process may die, or a commit fail, at each moment of a rotation; the next call ends it.
      *
-     * @param told gets the fingerprints before anything is changed; if it fails, nothing is
-     * @throws Refusal if the file is missing, or the key before this one is still there
+     * @param subject returns how the ledger names the key in a file
+     * @param keeping whether the present one is kept in the file beside it
      */
-    synchronized void replace(Consumer<Change> told) {
-        checkAlone(file);
-        Path next = file.resolveSibling(file.getFileName() + ".next");
+    public static void settle(Path file, Ledger ledger, Function<Path, String> subject, boolean keeping) {
+        Path next = next(file);
         try {
-            Files.deleteIfExists(next);
-            Identity.create(next, "Dozo");
-            try {
-                told.accept(new Change(fingerprint(), new SiteKey(next).fingerprint()));
-                replace(file, text(next), text(file));
-            } finally {
-                Files.delete(next);
+            if (Files.notExists(next)) {
+                return;
             }
+            if (!isIntroduced(ledger, subject.apply(next))) {
+                Files.delete(next);
+                return;
+            }
+            if (keeping && Files.exists(file)) {
+                move(written(former(file), Files.readString(file, StandardCharsets.ISO_8859_1)), former(file));
+            }
+            move(next, file);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot replace the private key in " + file, e);
+            throw new UncheckedIOException("cannot end the rotation of " + file, e);
         }
     }
 
-    private static String text(Path file) throws IOException {
-        return Files.readString(file, StandardCharsets.ISO_8859_1);
+    private static void move(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+        try (FileChannel folder = FileChannel.open(requireNonNull(to.getParent()))) {
+            folder.force(true);
+        }
     }
 
-    /** Returns the file beside that of a key for what is kept of the key before it. */
+    /** Returns the file beside that of a key for the key before it. */
     public static Path former(Path file) {
         return Identity.former(file);
     }
@@ -133,36 +151,30 @@ public final class SiteKey {
         }
     }
 
-    /**
-     * Removes the key before this one.
-     *
-     * @throws Refusal if there is none
-     */
+    /** Refuses to drop a key before this one that is not there. */
+    public static void checkFormer(Path file) {
+        if (!isFormerThere(file)) {
+            throw Refusal.conflict("key", "there is no key before %s", file.getFileName());
+        }
+    }
+
+    /** Removes the key before this one. */
     public static void drop(Path file) {
         try {
-            if (!Files.deleteIfExists(Identity.former(file))) {
-                throw Refusal.conflict("key", "there is no key before %s", file.getFileName());
-            }
+            Files.deleteIfExists(Identity.former(file));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot remove the key before " + file, e);
         }
     }
 
-    /** Writes the new file of another key of the service, for its owner only. */
-    public static void write(Path file, String text) throws IOException {
-        Files.move(written(file, text), file);
-    }
-
-    /**
-     * Replaces the file of a key, and the one beside it for what is kept of the former key. Each is whole at every moment, and the
-     * former one is written first.
-     */
-    public static void replace(Path file, String text, String former) throws IOException {
-        for (Map.Entry<Path, String> each : List.of(Map.entry(Identity.former(file), former), Map.entry(file, text))) {
-            Files.move(written(each.getKey(), each.getValue()), each.getKey(), StandardCopyOption.ATOMIC_MOVE);
-            try (FileChannel folder = FileChannel.open(requireNonNull(file.getParent()))) {
-                folder.force(true);
+    /** Creates another key of the service, for its owner only, unless something has its name. */
+    public static void create(Path file, Supplier<String> text) {
+        try {
+            if (Files.notExists(file)) {
+                Files.move(written(file, text.get()), file);
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot create a key in " + file, e);
         }
     }
 

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Transactional;
 
 /** The service's own key at the sites that use it: replaced by a new one, which each site has to accept before the former one goes. */
 @Component
@@ -81,10 +80,31 @@ public class SiteKeys {
      *
      * @throws Refusal if the key before the present one is still there
      */
-    @Transactional
     public synchronized void replace(String actor) {
-        key.replace(change -> ledger.append(
-                actor, "key.introduced", change.now(), Map.of("purpose", "sites", "after", change.before())));
+        settle();
+        SiteKey.checkAlone(key.file());
+        SiteKey next = new SiteKey(SiteKey.next(key.file()));
+        next.created();
+        ledger.append(
+                actor,
+                SiteKey.INTRODUCED,
+                next.fingerprint(),
+                Map.of("purpose", "sites", "after", key.fingerprint()));
+        settle();
+    }
+
+    private void settle() {
+        SiteKey.settle(key.file(), ledger, SiteKeys::fingerprint, true);
+    }
+
+    private static String fingerprint(Path file) {
+        return new SiteKey(file).fingerprint();
+    }
+
+    /** Creates the key unless something has its name. Ends a rotation that was interrupted. */
+    public synchronized void create() {
+        settle();
+        key.created();
     }
 
     /**
@@ -94,15 +114,16 @@ public class SiteKeys {
      * @throws Refusal if there is none, or it may be needed
      */
     public synchronized void drop(boolean anyway, String actor) throws InterruptedException {
-        if (!SiteKey.isFormerThere(key.file())) {
-            throw Refusal.conflict(
-                    "key", "there is no key before %s", key.file().getFileName());
-        }
+        SiteKey.checkFormer(key.file());
         if (!anyway) {
             acceptances().forEach(SiteKeys::refuseIfNeeded);
         }
         // The row first: a key is never removed without one.
-        ledger.append(actor, "key.dropped", key.fingerprint(), Map.of("purpose", "sites", "anyway", anyway));
+        ledger.append(
+                actor,
+                "key.dropped",
+                fingerprint(SiteKey.former(key.file())),
+                Map.of("purpose", "sites", "anyway", anyway));
         SiteKey.drop(key.file());
     }
 

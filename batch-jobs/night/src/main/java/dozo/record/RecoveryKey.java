@@ -15,13 +15,12 @@ import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The service's own key for records of the catalogue, in a file as {@code age-keygen} writes it. Created by a
- * service that starts, or when it is needed; only its file has the private part. The file is read each time, so that a key that was lost or replaced
+ * service that starts; only its file has the private part. The file is read each time, so that a key that was lost or replaced
  * is noticed at once.
  */
 public final class RecoveryKey {
@@ -48,23 +47,7 @@ public final class RecoveryKey {
 
     /** Creates the key unless something has its name. */
     public synchronized void create() {
-        try {
-            if (Files.notExists(file)) {
-                SiteKey.write(file, text(fresh()));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot create the recovery key in " + file, e);
-        }
-    }
-
-    /**
-     * Returns the public key. Creates it if the file is missing.
-     *
-     * @throws Refusal if the file is there, but is not a key: a new key must not hide that the old one is lost
-     */
-    synchronized String recipient() {
-        create();
-        return published();
+        SiteKey.create(file, RecoveryKey::fresh);
     }
 
     /**
@@ -79,26 +62,6 @@ public final class RecoveryKey {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the recovery key in " + file, e);
         }
-    }
-
-    /**
-     * Puts a new key in the place of this one, which stays in the file beside it until {@link SiteKey#drop}.
-     *
-     * @param told gets the public keys before anything is changed; if it fails, nothing is
-     * @return the new public key
-     * @throws Refusal if the file is missing or is not a key, or the key before this one is still there
-     */
-    synchronized String replace(Consumer<SiteKey.Change> told) {
-        SiteKey.checkAlone(file);
-        KeyPair fresh = fresh();
-        String now = String.valueOf(fresh.getPublic());
-        told.accept(new SiteKey.Change(published(), now));
-        try {
-            SiteKey.replace(file, text(fresh), Files.readString(file, StandardCharsets.ISO_8859_1));
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot replace the recovery key in " + file, e);
-        }
-        return now;
     }
 
     /**
@@ -122,16 +85,13 @@ public final class RecoveryKey {
                 .toList();
     }
 
-    private static KeyPair fresh() {
+    private static String fresh() {
         try {
-            return new X25519KeyPairGenerator().generateKeyPair();
+            KeyPair key = new X25519KeyPairGenerator().generateKeyPair();
+            return "# public key: %s\n%s\n".formatted(key.getPublic(), key.getPrivate());
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has X25519", e);
         }
-    }
-
-    private static String text(KeyPair key) {
-        return "# public key: %s\n%s\n".formatted(key.getPublic(), key.getPrivate());
     }
 
     private static String read(Path file) throws IOException {

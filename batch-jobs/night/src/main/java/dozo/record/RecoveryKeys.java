@@ -1,16 +1,14 @@
 package dozo.record;
 
 import dozo.ledger.Ledger;
-import dozo.ledger.Ledger.Filter;
-import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /** The public keys that records are encrypted to. The ledger has a row for each key of the service. */
@@ -18,11 +16,10 @@ import org.springframework.stereotype.Component;
 @EnableConfigurationProperties(RecoverySettings.class)
 public class RecoveryKeys {
 
-    private static final String INTRODUCED = "key.introduced";
-
     private final RecoveryKey key;
     private final RecoverySettings settings;
     private final Ledger ledger;
+    private final JdbcClient jdbc;
 
     /**
      * The public keys that the catalogue's records are encrypted to.
@@ -35,10 +32,11 @@ public class RecoveryKeys {
     public record PublishedKeys(
             String publicKey, String file, @Nullable String former, List<String> others) {}
 
-    public RecoveryKeys(RecoveryKey key, RecoverySettings settings, Ledger ledger) {
+    public RecoveryKeys(RecoveryKey key, RecoverySettings settings, Ledger ledger, JdbcClient jdbc) {
         this.key = key;
         this.settings = settings;
         this.ledger = ledger;
+        this.jdbc = jdbc;
     }
 
     /**
@@ -51,8 +49,12 @@ public class RecoveryKeys {
                 key.published(), key.file().toString(), key.former().orElse(null), settings.list());
     }
 
-    /** Returns the public keys to encrypt to. */
-    List<String> recipients() {
+    /**
+     * Returns the public keys to encrypt to. Ends a rotation that was interrupted.
+     *
+     * @throws Refusal if the file of the service's own is missing, or is not a key
+     */
+    synchronized List<String> recipients() {
         List<String> all = new ArrayList<>();
         all.add(introduced());
         // Until its successor is in the safe, too, the key in the safe must read what is written.
@@ -61,40 +63,87 @@ public class RecoveryKeys {
         return all;
     }
 
-    /** Puts a new key in the place of the service's own, and returns it. */
-    synchronized String replace(String actor) {
-        return key.replace(change -> ledger.append(
-                actor, INTRODUCED, change.now(), Map.of("purpose", "recovery", "after", change.before())));
+    /**
+     * Puts a new key in the place of the service's own. The next night writes every record of every site anew for both, because those
+     * that are there are for the former one only.
+     *
+     * @return the new public key
+     * @throws Refusal if a run is active, or the key before the present one is still there
+     */
+    public synchronized String replace(String actor) {
+        // NB: a run that begins after this look asks for the keys after this call.
+        requireNoRun();
+        String before = introduced();
+        SiteKey.checkAlone(key.file());
+        RecoveryKey next = new RecoveryKey(SiteKey.next(key.file()));
+        next.create();
+        // Without a new key in the end, this costs some bytes and nothing else.
+        jdbc.sql("update catalogue_base set renew = true").update();
+        jdbc.sql("update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0")
+                .update();
+        ledger.append(
+                actor, SiteKey.INTRODUCED, next.published(), Map.of("purpose", "recovery", "after", before));
+        settle();
+        return key.published();
     }
 
     /**
-     * Returns when the service's own key was introduced.
+     * Removes the service's key before its own.
      *
-     * @throws Refusal if there is no key before it
+     * @param anyway also if it is needed for records
+     * @throws Refusal if there is none, or a site has records that the present one cannot read
      */
-    Instant introducedAt() {
-        if (key.former().isEmpty()) {
+    public synchronized void drop(boolean anyway, String actor) {
+        String present = introduced();
+        SiteKey.checkFormer(key.file());
+        String former = key.former().orElseThrow();
+        List<String> needed = jdbc.sql("""
+                        select name from site s
+                        where removed_at is null
+                          and exists (select from (select site_id, written_at from catalogue_base
+                                                   union all select site_id, written_at from catalogue_segment) r
+                                      where r.site_id = s.site_id
+                                        and r.written_at <= (select min(at) from ledger
+                                                             where action = :introduced and subject = :present))
+                        order by name
+                        """)
+                .params(Map.of("introduced", SiteKey.INTRODUCED, "present", present))
+                .query((row, n) -> row.getString(1))
+                .list();
+        if (!anyway && !needed.isEmpty()) {
             throw Refusal.conflict(
-                    "key", "there is no key before %s", key.file().getFileName());
+                    "key",
+                    "site %s has records that only the former key can read; the next complete night there writes them anew",
+                    needed.getFirst());
         }
-        return introductions(introduced()).getFirst().at();
-    }
-
-    /** Removes the service's key before its own. */
-    void drop(boolean anyway, String actor) {
         // The row first: a key is never removed without one.
-        ledger.append(actor, "key.dropped", key.former().orElse(""), Map.of("purpose", "recovery", "anyway", anyway));
+        ledger.append(actor, "key.dropped", former, Map.of("purpose", "recovery", "anyway", anyway));
         SiteKey.drop(key.file());
     }
 
-    private List<LedgerEntry> introductions(String recipient) {
-        return ledger.newest(new Filter(recipient, INTRODUCED, null, null, null), Long.MAX_VALUE, 1);
+    /**
+     * Refuses while a run is active: it may be writing a record with the present keys.
+     *
+     * @throws Refusal if one is
+     */
+    public void requireNoRun() {
+        if (jdbc.sql("select exists (select from run where ended_at is null)")
+                .query(Boolean.class)
+                .single()) {
+            throw Refusal.conflict("key", "a run is active; replace the key after its end");
+        }
     }
 
-    private synchronized String introduced() {
-        String recipient = key.recipient();
-        if (introductions(recipient).isEmpty()) {
-            ledger.append(Ledger.SYSTEM, INTRODUCED, recipient, Map.of("purpose", "recovery"));
+    private void settle() {
+        SiteKey.settle(key.file(), ledger, file -> new RecoveryKey(file).published(), true);
+    }
+
+    /** Returns the service's own key. One that is not in the ledger yet gets a row there. */
+    private String introduced() {
+        settle();
+        String recipient = key.published();
+        if (!SiteKey.isIntroduced(ledger, recipient)) {
+            ledger.append(Ledger.SYSTEM, SiteKey.INTRODUCED, recipient, Map.of("purpose", "recovery"));
         }
         return recipient;
     }

@@ -40,6 +40,7 @@ class RecordsTest {
     private HikariDataSource database;
     private JdbcClient jdbc;
     private RecoveryKey key;
+    private RecoveryKeys keys;
     private Records records;
 
     @BeforeEach
@@ -47,6 +48,7 @@ class RecordsTest {
         database = TestDatabase.fresh();
         jdbc = JdbcClient.create(database);
         key = new RecoveryKey(folder.resolve("recovery-key"));
+        key.create();
         records = records(database);
     }
 
@@ -54,16 +56,14 @@ class RecordsTest {
         JdbcTransactionManager transactions = new JdbcTransactionManager(of);
         JdbcClient client = JdbcClient.create(of);
         Ledger ledger = new Ledger(client, InstantSource.system());
+        SigningKey signing = new SigningKey(folder.resolve("certificate-key"));
+        signing.create();
+        keys = new RecoveryKeys(key, new RecoverySettings(""), ledger, client);
         return new Records(
                 new JdbcTemplate(of),
                 transactions,
-                new Certificates(
-                        client,
-                        transactions,
-                        ledger,
-                        new SigningKey(folder.resolve("certificate-key")),
-                        InstantSource.system()),
-                new RecoveryKeys(key, new RecoverySettings(""), ledger),
+                new Certificates(client, transactions, ledger, signing, InstantSource.system()),
+                keys,
                 InstantSource.system());
     }
 
@@ -168,14 +168,14 @@ class RecordsTest {
         keep(records.segment(records.due(1, 0, 1).getFirst(), 1));
         keep(records.base(1));
         String old = Files.readString(key.file());
-        assertThatThrownBy(() -> records.replaceKey("admin")).hasMessageContaining("a run is active");
+        assertThatThrownBy(() -> keys.replace("admin")).hasMessageContaining("a run is active");
         jdbc.sql("update run set state = 'COMPLETE', ended_at = now()").update();
-        assertThatThrownBy(() -> records.dropKey(true, "admin")).hasMessageContaining("there is no key before");
+        assertThatThrownBy(() -> keys.drop(true, "admin")).hasMessageContaining("there is no key before");
 
-        records.replaceKey("admin");
+        keys.replace("admin");
 
         String present = Files.readString(key.file());
-        assertThatThrownBy(() -> records.dropKey(false, "admin"))
+        assertThatThrownBy(() -> keys.drop(false, "admin"))
                 .hasMessageContaining("site dr has records that only the former key can read");
         for (Path file : List.of(keep(records.segment(records.due(1, 0, 1).getFirst(), 1)), keep(records.base(1)))) {
             assertThat(header(file, old))
@@ -183,7 +183,7 @@ class RecordsTest {
                     .satisfies(header -> assertThat(header.continues()).isNull());
         }
         assertThat(records.due(1, 0, 1)).isEmpty();
-        records.dropKey(false, "admin");
+        keys.drop(false, "admin");
 
         Path last = keep(records.base(1));
         assertThat(header(last, present).continues()).isNotNull();

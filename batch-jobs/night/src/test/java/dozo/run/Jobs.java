@@ -115,12 +115,16 @@ final class Jobs {
 
         @Bean
         SigningKey signingKey() {
-            return new SigningKey(Night.KEYS.resolve("certificate-key"));
+            SigningKey key = new SigningKey(Night.KEYS.resolve("certificate-key"));
+            key.create();
+            return key;
         }
 
         @Bean
         RecoveryKey recoveryKey() {
-            return new RecoveryKey(Night.KEYS.resolve("recovery-key"));
+            RecoveryKey key = new RecoveryKey(Night.KEYS.resolve("recovery-key"));
+            key.create();
+            return key;
         }
 
         @Bean

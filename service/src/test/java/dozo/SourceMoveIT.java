@@ -290,7 +290,9 @@ class SourceMoveIT {
                 Statement lock = other.createStatement()) {
             other.setAutoCommit(false);
             lock.execute("lock table arrival in access exclusive mode");
-            service.jdbc().sql("update run set state = 'STOPPED', ended_at = now()").update();
+            service.jdbc()
+                    .sql("update run set state = 'STOPPED', ended_at = now()")
+                    .update();
             awaitLocks(1);
             stopped = CompletableFuture.supplyAsync(() -> service.post(MOVE + "/stop", ""));
             awaitLocks(2);

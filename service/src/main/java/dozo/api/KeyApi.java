@@ -26,11 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "key", about = "The service's own keys, and their rotation", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
-public record KeyApi(
-        SiteKey siteKey,
-        SiteKeys siteKeys,
-        Certificates certificates,
-        RecoveryKeys recoveryKeys) {
+public record KeyApi(SiteKey siteKey, SiteKeys siteKeys, Certificates certificates, RecoveryKeys recoveryKeys) {
 
     private static final String SITE = "site-key";
     private static final String CERTIFICATE = "certificate-key";

@@ -150,8 +150,7 @@ public class Certificates {
         settle();
         KeyPair pair = key.published();
         if (!SiteKey.isIntroduced(ledger, SigningKey.fingerprint(pair))) {
-            ledger.append(
-                    actor, SiteKey.INTRODUCED, SigningKey.fingerprint(pair), Map.of("purpose", "certificates"));
+            ledger.append(actor, SiteKey.INTRODUCED, SigningKey.fingerprint(pair), Map.of("purpose", "certificates"));
         }
         return pair;
     }

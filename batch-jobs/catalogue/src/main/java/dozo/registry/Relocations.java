@@ -136,16 +136,18 @@ public class Relocations {
             throw Refusal.conflict(
                     "to", "a folder in %s is already the source of an experiment", GivenPaths.shown(wanted.to));
         }
-        Set<String> staying =
-                experiments.of(ids(versions(wanted))).stream().map(Experiment::project).collect(Collectors.toSet());
+        Set<String> staying = experiments.of(ids(versions(wanted))).stream()
+                .map(Experiment::project)
+                .collect(Collectors.toSet());
         Map<String, List<Path>> former = places.roots(wanted.sight);
-        roots(wanted).forEach((project, roots) -> projects.setRoots(
-                project,
-                roots,
-                requireNonNull(former.get(project)).stream()
-                        .filter(root -> staying.contains(project) && root.startsWith(wanted.from))
-                        .toList(),
-                actor));
+        roots(wanted)
+                .forEach((project, roots) -> projects.setRoots(
+                        project,
+                        roots,
+                        requireNonNull(former.get(project)).stream()
+                                .filter(root -> staying.contains(project) && root.startsWith(wanted.from))
+                                .toList(),
+                        actor));
         List<Experiment> after = experiments.of(ids);
         ledger.appendAll(
                 actor,

@@ -213,7 +213,8 @@ public class Retirements {
         boolean marked = jdbc.sql("""
                         update %s set %s retired_at = :now, retired_by = :actor, retired_reason = :reason
                         where code = :name and retired_at is null
-                        """.formatted(kind.word(), kind == Kind.PROJECT ? "retired_unsafe = nullif(:unsafe, '')," : ""))
+                        """.formatted(
+                                kind.word(), kind == Kind.PROJECT ? "retired_unsafe = nullif(:unsafe, '')," : ""))
                         .params(Map.of("now", now(), "actor", actor, "reason", why.text(), "unsafe", unsafe))
                         .param("name", name)
                         .update()
@@ -240,7 +241,9 @@ public class Retirements {
                         """)
                 .params(Map.of("now", now(), "actor", actor, "reason", why.text(), "withProject", withProject))
                 .param("ids", living.values().toArray(Integer[]::new))
-                .param("unsafe", told.stream().map(each -> each.values().getLast()).toArray(String[]::new))
+                .param(
+                        "unsafe",
+                        told.stream().map(each -> each.values().getLast()).toArray(String[]::new))
                 .update();
         ledger.appendAll(actor, "experiment.retired", List.of("reason_sha256", "unsafe"), told);
     }
@@ -256,9 +259,7 @@ public class Retirements {
                         from run r
                         where u.experiment_id = any(:experiments) and r.run_id = u.run_id and r.from_site_id is null
                           and u.state = 'PLANNED' and u.worker_id is null
-                        """)
-                .param("experiments", experiments.toArray(Integer[]::new))
-                .update();
+                        """).param("experiments", experiments.toArray(Integer[]::new)).update();
     }
 
     /**

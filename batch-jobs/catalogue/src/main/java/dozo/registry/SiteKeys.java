@@ -86,10 +86,7 @@ public class SiteKeys {
         SiteKey next = new SiteKey(SiteKey.next(key.file()));
         next.created();
         ledger.append(
-                actor,
-                SiteKey.INTRODUCED,
-                next.fingerprint(),
-                Map.of("purpose", "sites", "after", key.fingerprint()));
+                actor, SiteKey.INTRODUCED, next.fingerprint(), Map.of("purpose", "sites", "after", key.fingerprint()));
         settle();
     }
 

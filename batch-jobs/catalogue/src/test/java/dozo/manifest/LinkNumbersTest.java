@@ -90,7 +90,9 @@ class LinkNumbersTest {
                     sealed.add(present);
                 }
                 for (int i = 0; i < sealed.size(); i++) {
-                    assertThat(groups(i + 1)).as("seed %d, night %d", seed, night).isEqualTo(sealed.get(i));
+                    assertThat(groups(i + 1))
+                            .as("seed %d, night %d", seed, night)
+                            .isEqualTo(sealed.get(i));
                 }
             }
         }
@@ -99,8 +101,8 @@ class LinkNumbersTest {
     /** Returns whether there is a new manifest. */
     private boolean night(Map<String, Long> numbers) {
         Tree tree = new Tree();
-        numbers.forEach((path, number) ->
-                tree.put(FilePath.of(path), new Facts(EntryKind.FILE, 1, 1, 7, 0644, number, null)));
+        numbers.forEach(
+                (path, number) -> tree.put(FilePath.of(path), new Facts(EntryKind.FILE, 1, 1, 7, 0644, number, null)));
         return catalogue.night(tree).sealed();
     }
 

@@ -38,7 +38,11 @@ class RetirementsTest {
     void whatIsSealedInTheMeantimeIsCounted() {
         Future<?> retired = Race.behind(
                 database,
-                () -> jdbc.sql("select from experiment for share").query().listOfRows().size() + protect(4, 3),
+                () -> jdbc.sql("select from experiment for share")
+                                .query()
+                                .listOfRows()
+                                .size()
+                        + protect(4, 3),
                 () -> retirements.retire(Kind.PROJECT, "p", new Asked("closed", false, "boss")));
 
         assertThatThrownBy(retired::get).hasMessageContaining("p/E1: 1 of 4 files, folders and links");
@@ -77,12 +81,10 @@ class RetirementsTest {
         Sites sites = new Sites(jdbc, ledger, InstantSource.system());
 
         Future<?> retired = Race.behind(
-                database,
-                () -> jdbc.sql("""
+                database, () -> jdbc.sql("""
                                 insert into run (kind, site_id, state, requested_by, started_at)
                                 values ('nightlyBackup', 1, 'RUNNING', 'test', now())
-                                """).update(),
-                () -> sites.retire("dr", new Asked("old", true, "boss")));
+                                """).update(), () -> sites.retire("dr", new Asked("old", true, "boss")));
 
         assertThatThrownBy(retired::get).hasMessageContaining("a run is using site dr");
     }

@@ -81,8 +81,7 @@ public class RecoveryKeys {
         jdbc.sql("update catalogue_base set renew = true").update();
         jdbc.sql("update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0")
                 .update();
-        ledger.append(
-                actor, SiteKey.INTRODUCED, next.published(), Map.of("purpose", "recovery", "after", before));
+        ledger.append(actor, SiteKey.INTRODUCED, next.published(), Map.of("purpose", "recovery", "after", before));
         settle();
         return key.published();
     }

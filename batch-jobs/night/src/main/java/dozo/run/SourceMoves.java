@@ -249,7 +249,8 @@ public class SourceMoves implements DisposableBean {
             stop(now);
             shown = now.shown();
         }
-        // NB: not while others wait for this object: the move's transaction may have the ledger, and needs the object, too.
+        // NB: not while others wait for this object: the move's transaction may have the ledger, and needs the object,
+        // too.
         ledger.append(actor, "move.stopping", "sources", Map.of());
         return shown;
     }

@@ -5,6 +5,7 @@ import dozo.db.ActiveService;
 import dozo.db.Starts;
 import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
+import dozo.registry.SiteKey;
 import dozo.restore.RestoreQueue;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -105,6 +106,11 @@ final class Jobs {
         @Bean
         OwnFolders ownFolders() {
             return new OwnFolders(List.of());
+        }
+
+        @Bean
+        SiteKey siteKey() {
+            return new SiteKey(Night.KEYS.resolve("site-key"));
         }
 
         @Bean

@@ -106,7 +106,7 @@ final class CoverageCommand implements Callable<Integer> {
 
     /** Returns the exit code. Experiments at risk may be as safe as when they were last sealed, but that is not well. */
     private static int exitCode(ShownCoverage coverage) {
-        boolean safe = coverage.totals().safe() || coverage.totals().experiments() == 0 && retired(coverage) > 0;
+        boolean safe = coverage.totals().safe() || (coverage.totals().experiments() == 0 && retired(coverage) > 0);
         return safe && RiskReport.atRisk(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 

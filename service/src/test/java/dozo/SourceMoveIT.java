@@ -372,7 +372,7 @@ class SourceMoveIT {
 
     @Test
     void anOriginMovesWithItsArrivalsAndNotInParts() throws Exception {
-        for (String label : List.of("one", "two")) {
+        for (String label : List.of("one", "two", "over")) {
             write(old.resolve("lab/20261030_" + label), "a");
         }
         Terms terms = Terms.ofTree(
@@ -385,7 +385,12 @@ class SourceMoveIT {
         service.bean(Origins.class).register("tree", terms, "test");
         night();
         List<Experiment> before = service.bean(Experiments.class).page(0, 10);
-        assertThat(before).hasSize(2);
+        assertThat(before).hasSize(3);
+        Experiment over = before.stream()
+                .filter(each -> each.source().endsWith("20261030_over"))
+                .findFirst()
+                .orElseThrow();
+        Ended.dozo(service, "retire --reason over", over.name()).ends(0);
         long items = service.count("select count(*) from arrival");
         migrate();
 
@@ -414,8 +419,9 @@ class SourceMoveIT {
         assertThat(service.count("select count(*) from arrival where state = 'GONE'"))
                 .isZero();
         assertThat(service.bean(Experiments.class).page(0, 10))
+                .as("the tree finds the retired one, too")
                 .allMatch(each -> each.source().startsWith(now))
-                .hasSize(2);
+                .hasSize(3);
     }
 
     /** The number is small here; with 2,000 it says what 20,000 take. */

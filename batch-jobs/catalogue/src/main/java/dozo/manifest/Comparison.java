@@ -11,7 +11,7 @@ import java.util.List;
  * @param times files of the same size with another time
  * @param rounded those of {@code times} whose time differs by less than 2 seconds: many storages round times
  * @param added entries that the manifest does not have
- * @param facts files of which only rights, owner or inode number of a hard link differ: they are backed up again
+ * @param facts files of which only rights, owner or hard links differ: they are backed up again
  * @param first the first names that are missing or differ, at most {@value #NAMES_MAX}
  */
 public record Comparison(

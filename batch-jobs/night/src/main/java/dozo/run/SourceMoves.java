@@ -399,7 +399,9 @@ public class SourceMoves implements DisposableBean {
                         look.giveUp();
                         look.rethrow();
                         Compared result = found.get(look.experiment().id());
-                        add(now, result == null ? silent(look.experiment()) : result);
+                        synchronized (this) {
+                            now.compared.add(result == null ? silent(look.experiment()) : result);
+                        }
                     }
                 }
             }
@@ -411,9 +413,5 @@ public class SourceMoves implements DisposableBean {
     private static Compared silent(Experiment experiment) {
         Comparison none = Comparison.failed("the folder does not respond");
         return new Compared(experiment.id(), experiment.name(), none, 0, 0, List.of());
-    }
-
-    private synchronized void add(Begun now, Compared compared) {
-        now.compared.add(compared);
     }
 }

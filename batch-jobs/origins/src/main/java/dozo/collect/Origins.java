@@ -148,7 +148,7 @@ public class Origins {
 
     /**
      * Moves the folders of origins that are at or below a moved folder; what is known of their items stays. Without the sight
-     * of everything, no origin moves.
+     * of everything, no origin moves. Retired experiments stay until a tree finds them.
      *
      * @param moved the experiments whose sources have moved
      * @throws Refusal if another origin has the new folder, or an experiment would be outside of its origin's folder
@@ -173,7 +173,8 @@ public class Origins {
                         join experiment e using (experiment_id)
                         join project p on p.project_id = e.project_id
                         left join tree_folder f using (origin_id, item)
-                        where a.state <> 'GONE' and (e.experiment_id = any(:moved) or o.origin_id = any(:origins))
+                        where a.state <> 'GONE' and e.source_kind <> 'none' and e.retired_at is null
+                          and (e.experiment_id = any(:moved) or o.origin_id = any(:origins))
                           and case when f.item is null
                                    then substring(e.source_root for octet_length(o.spool) + 1) <> o.spool || '/'::bytea
                                    else e.source_root <> o.spool || '/'::bytea || f.path end

@@ -98,10 +98,11 @@ public class Retries {
 
     /** Returns whether nobody has retired an experiment meanwhile; nobody does until the end of the transaction. */
     boolean keepLiving(int experimentId) {
-        return !jdbc.sql("select experiment_id from living_experiment where experiment_id = :experiment for share")
+        // NB: not of the view, whose rows only its owner may lock.
+        return !jdbc.sql("select from experiment where experiment_id = :experiment and retired_at is null for share")
                 .param("experiment", experimentId)
-                .query(Integer.class)
-                .list()
+                .query()
+                .listOfRows()
                 .isEmpty();
     }
 

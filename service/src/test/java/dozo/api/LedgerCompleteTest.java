@@ -346,7 +346,7 @@ class LedgerCompleteTest {
                 change(
                         "DELETE /api/v1/experiments/{project}/{code}/retirement",
                         () -> ask("DELETE", "/experiments/P1/E2/retirement", null),
-                        row("experiment.unretired", "P1/E2")),
+                        row("experiment.unretired", "P1/E2", "with=P1/E2")),
                 change(
                         "POST /api/v1/projects/{project}/retirement",
                         () -> post(
@@ -360,9 +360,9 @@ class LedgerCompleteTest {
                         "DELETE /api/v1/projects/{project}/retirement",
                         () -> ask("DELETE", "/projects/P1/retirement", null),
                         row("project.unretired", "P1"),
-                        row("experiment.unretired", "P1/E1"),
-                        row("experiment.unretired", "P1/E2"),
-                        row("experiment.unretired", "P1/E3")),
+                        row("experiment.unretired", "P1/E1", "with=P1"),
+                        row("experiment.unretired", "P1/E2", "with=P1"),
+                        row("experiment.unretired", "P1/E3", "with=P1")),
                 change(
                         "POST /api/v1/scanners/{scanner}/retirement",
                         () -> post("/scanners/T7/retirement", "{\"reason\": \"for %s\"}".formatted(PATIENT)),

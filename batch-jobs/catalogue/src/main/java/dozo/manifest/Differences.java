@@ -186,9 +186,10 @@ final class Differences {
                         from (select before_link, hard_link, count(*) as names
                               from difference where before_link <> hard_link group by 1, 2) g
                         join (select hard_link, count(*) as names from crawl group by 1) c using (hard_link, names)
-                        where g.names = (select count(*) from entry_link l join entry e using (experiment_id, entry_no)
-                                         where l.experiment_id = :experiment and l.hard_link = g.before_link)
-                          and not exists (select from entry_link l join entry e using (experiment_id, entry_no)
+                        join (select l.hard_link as before_link, count(*) as names
+                              from entry_link l join entry e using (experiment_id, entry_no)
+                              where l.experiment_id = :experiment group by 1) h using (before_link, names)
+                        where not exists (select from entry_link l join entry e using (experiment_id, entry_no)
                                           where l.experiment_id = :experiment and l.hard_link = g.hard_link
                                             and not exists (select from difference x where x.before_no = e.entry_no))
                         """).param("experiment", experimentId).update();

@@ -145,13 +145,15 @@ final class Likeness {
 
     /**
      * Refuses to stand by or to work without the keys of the active service, and warns of other differences. Waits up to
-     * {@code dozo.db.start-wait} for an active service that has just started and has not told its keys yet.
+     * {@code dozo.db.start-wait} for an active service that has just started and has not told its keys yet; a worker only
+     * 15 s, because it may start when no service runs.
      *
      * @throws StartFailure if a key is missing here or differs
      */
     void require(Role role, JdbcClient jdbc, Holder active) throws InterruptedException {
         long began = System.nanoTime();
         long wait = settings.db().startWait().toNanos();
+        long toldWithin = Math.min(wait, TOLD.toNanos());
         while (true) {
             long waited = System.nanoTime() - began;
             try {
@@ -159,11 +161,11 @@ final class Likeness {
                 Optional<Equipment> theirs = new Services(jdbc).active();
                 List<Difference> differences = theirs.map(own::differences).orElse(List.of());
                 boolean older = differences.stream().anyMatch(each -> each.kind() == Kind.KEY_DIFFERS);
-                if (theirs.isPresent() && !(older && waited < Math.min(wait, TOLD.toNanos()))) {
+                if (theirs.isPresent() && !(older && waited < toldWithin)) {
                     require(role, active.name(), differences);
                     return;
                 }
-                if (theirs.isEmpty() && waited > wait) {
+                if (theirs.isEmpty() && waited > (role == Role.WORKER ? toldWithin : wait)) {
                     require(role, active.name(), missing(own));
                     LOG.warn("cannot compare keys and settings with {}, which has not told its own", active.name());
                     return;

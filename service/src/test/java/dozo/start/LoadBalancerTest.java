@@ -56,14 +56,14 @@ class LoadBalancerTest {
                     .redirectOutput(output.toFile())
                     .start();
             try {
-                assertThat(tracked(portOfOne)).isZero();
+                await().atMost(LIMIT).until(() -> tracked(portOfOne) == 0);
                 assertThat(tracked(portOfTwo)).isNotZero();
                 awaitAnswer(haproxy, port, two, "one");
 
                 one.close();
 
                 awaitAnswer(haproxy, port, two, "two");
-                assertThat(tracked(portOfTwo)).isZero();
+                await().atMost(LIMIT).until(() -> tracked(portOfTwo) == 0);
                 try (RunningService again = start("one", portOfOne)) {
                     assertThat(tracked(portOfOne)).isNotZero();
                     for (int i = 0; i < 10; i++) {

@@ -76,7 +76,8 @@ class PresenceTest {
     void aDefectIsLoggedAndTheWatchGoesOn() {
         try (CapturedLog log = new CapturedLog(Presence.class.getName())) {
             breakBy(new IllegalStateException("planted"));
-            await().atMost(LIMIT).until(presence::isAway);
+            await().atMost(LIMIT).until(() -> log.count("a look at the database failed") == 1);
+            assertThat(presence.isAway()).isTrue();
 
             database.defect = null;
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 CERTIFICATE = re.compile(rb'(Dozo certificate 1\n(?:[a-z-]+: [ -~]+\n)+key: ([0-9a-f]{88})\n)signature: ([0-9a-f]{128})\n')
+SUCCESSION = re.compile('Dozo-Key: ([0-9a-f]{88}) ([0-9a-f]{88}) ([0-9TZ:-]+) ([0-9a-f]{128}) ([0-9a-f]{128})')
 LINE = re.compile(rb'([fdl]) ([0-9]+) ([0-9a-f]{64}) [!-~]+ [!-~]+ ([!-~]+)\n')
 
 
@@ -22,21 +23,39 @@ def fingerprint(key):
     return sha256(base64.b64decode(Path(key).read_text().split('-----')[2])).hexdigest()
 
 
-def certified(path, key):
+def signed(key, message, signature):
+    """Returns whether the key, in DER, has signed the message."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ['openssl', 'pkeyutl', '-verify', '-pubin', '-keyform', 'DER', '-rawin']
+        for option, content in ('-inkey', key), ('-in', message), ('-sigfile', signature):
+            Path(folder, option).write_bytes(content)
+            command += [option, f'{folder}/{option}']
+        return not subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+
+
+def trusted(key, files):
+    """Returns the fingerprint of a key, and of those before and after it that these files join to it: by the signatures of both."""
+    known, pairs = {fingerprint(key)}, []
+    for before, after, at, *signatures in (each for file in files for each in SUCCESSION.findall(Path(file).read_text())):
+        keys = [bytes.fromhex(before), bytes.fromhex(after)]
+        message = f'Dozo key 1\n{before} {after} {at}\n'.encode()
+        if all(signed(own, message, bytes.fromhex(signature)) for own, signature in zip(keys, signatures)):
+            pairs.append({sha256(own).hexdigest() for own in keys})
+    for _ in pairs:
+        known = known.union(*(pair for pair in pairs if pair & known))
+    return known
+
+
+def certified(path, keys):
     """Returns the certificate's fields. Nothing in it counts before key and signature are checked."""
     found = CERTIFICATE.fullmatch(Path(path).read_bytes())
     if not found:
         raise ValueError('this is not a certificate, or it was changed')
     own, signature = (bytes.fromhex(found[part].decode()) for part in (2, 3))
-    if sha256(own).hexdigest() != key:
-        raise ValueError(f'the certificate has another key: {sha256(own).hexdigest()}, not {key}')
-    with tempfile.TemporaryDirectory() as folder:
-        command = ['openssl', 'pkeyutl', '-verify', '-pubin', '-keyform', 'DER', '-rawin']
-        for option, content in ('-inkey', own), ('-in', found[1]), ('-sigfile', signature):
-            Path(folder, option).write_bytes(content)
-            command += [option, f'{folder}/{option}']
-        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-            raise ValueError('the signature is wrong: the certificate was changed')
+    if sha256(own).hexdigest() not in keys:
+        raise ValueError(f'the certificate has another key: {sha256(own).hexdigest()}, not {" or ".join(sorted(keys))}')
+    if not signed(own, found[1], signature):
+        raise ValueError('the signature is wrong: the certificate was changed')
     return dict(line.split(': ', 1) for line in found[1].decode().splitlines()[1:])
 
 
@@ -80,9 +99,11 @@ def main():
     parser.add_argument('list')
     parser.add_argument('copy', nargs='?', help='the folder data of the bag at the site, or a restored folder')
     parser.add_argument('--more', action='store_true', help='allows more in the copy: a bag keeps what the source deleted')
+    parser.add_argument('--keys', action='append', default=[], metavar='FILE',
+                        help='what dozo certificate-key prints: also accepts keys before and after KEY that it joins to KEY')
     asked = parser.parse_args()
     try:
-        fields = certified(asked.certificate, fingerprint(asked.key))
+        fields = certified(asked.certificate, trusted(asked.key, asked.keys))
         entries = listed(asked.list, fields['root'])
         found = dict(there(os.fsencode(asked.copy))) if asked.copy else entries
     except ValueError as error:

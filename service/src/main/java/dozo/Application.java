@@ -16,6 +16,7 @@ import dozo.message.MailSettings;
 import dozo.message.WebhookSettings;
 import dozo.record.RecoverySettings;
 import dozo.registry.ErasureSettings;
+import dozo.registry.RegistrationSettings;
 import dozo.registry.RiskSettings;
 import dozo.run.RetentionSettings;
 import dozo.run.ScrubSettings;
@@ -54,7 +55,6 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
@@ -94,31 +94,24 @@ public class Application {
             RetentionSettings.class,
             ErasureSettings.class,
             RecoverySettings.class,
-            RiskSettings.class);
+            RiskSettings.class,
+            RegistrationSettings.class);
 
     /**
      * The commands that need Spring or the database in this process. The launcher starts all others from a cache of
      * their own, see {@link CommandRehearsal}.
      */
-    static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.of(
-            "backup",
-            BackupCommand.class,
-            "demo",
-            Demo.class,
-            "doctor",
-            DoctorCommand.class,
-            "identity",
-            IdentityCommand.class,
-            "rebuild-catalogue",
-            RebuildCommand.class,
-            "restore-service",
-            BackupCommand.Restore.class,
-            "serve",
-            Serve.class,
-            "settings",
-            SettingsCommand.class,
-            "worker",
-            WorkerCommand.class));
+    static final SortedMap<String, Class<?>> WITH_SPRING = new TreeMap<>(Map.ofEntries(
+            Map.entry("backup", BackupCommand.class),
+            Map.entry("demo", Demo.class),
+            Map.entry("doctor", DoctorCommand.class),
+            Map.entry("identity", IdentityCommand.class),
+            Map.entry("rebuild-catalogue", RebuildCommand.class),
+            Map.entry("restore-service", BackupCommand.Restore.class),
+            Map.entry("serve", Serve.class),
+            Map.entry("settings", SettingsCommand.class),
+            Map.entry("upgrade-database", UpgradeCommand.class),
+            Map.entry("worker", WorkerCommand.class)));
 
     public static void main(String[] arguments) throws IOException {
         String first = arguments.length == 0 ? "" : arguments[0];
@@ -199,20 +192,13 @@ public class Application {
         return new Given(environment, SETTINGS);
     }
 
-    /** The settings in force, for a service that keeps them in its own backup. */
-    @Bean
-    Given given(ConfigurableEnvironment environment) {
-        return new Given(environment, SETTINGS);
-    }
-
     /** Starts what an application has, with the settings of the service. */
     static ConfigurableApplicationContext start(SpringApplication application, Map<String, ?> properties) {
         application.setBannerMode(Banner.Mode.OFF);
         // These listeners come first, because the settings also configure Java and the log.
         ApplicationListener<ApplicationEnvironmentPreparedEvent> first =
                 event -> event.getEnvironment().getPropertySources().addFirst(given(properties));
-        ApplicationListener<ApplicationContextInitializedEvent> early =
-                event -> check(event.getApplicationContext().getEnvironment());
+        ApplicationListener<ApplicationContextInitializedEvent> early = event -> check(event.getApplicationContext());
         application.addListeners(first, early);
         return application.run();
     }
@@ -221,9 +207,12 @@ public class Application {
         return new MapPropertySource("given by the program", new HashMap<>(properties));
     }
 
-    /** Refuses wrong settings, and sets Spring's properties from Dozo's. */
-    private static void check(ConfigurableEnvironment environment) {
-        new Given(environment, SETTINGS).check();
+    /** Refuses wrong settings, sets Spring's properties from Dozo's, and has beans ask for the settings in force. */
+    private static void check(ConfigurableApplicationContext program) {
+        ConfigurableEnvironment environment = program.getEnvironment();
+        Given given = new Given(environment, SETTINGS);
+        given.check();
+        program.getBeanFactory().registerSingleton("given", given);
         HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);
         Map<String, Object> server =
                 new HashMap<>(Map.of("server.address", http.address(), "server.port", http.port()));

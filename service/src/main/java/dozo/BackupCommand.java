@@ -7,7 +7,9 @@ import dozo.backup.Contents;
 import dozo.backup.ServiceBackup;
 import dozo.backup.ServiceBackup.Made;
 import dozo.backup.ServiceRestore;
+import dozo.backup.ServiceRestore.Restored;
 import dozo.command.Exit;
+import dozo.command.Failure;
 import dozo.start.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -45,7 +47,8 @@ final class BackupCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return answered(requireNonNull(spec), folder, () -> {
+        return answered(requireNonNull(spec), () -> {
+            requireFolder(folder);
             Made made = ServiceBackup.make(Application.settings(), folder.toAbsolutePath(), InstantSource.system());
             return "%s: %,d rows of %d tables, %d files of the work folder, the ledger %s. Everything was read again and is as it was written"
                     .formatted(
@@ -76,10 +79,12 @@ final class BackupCommand implements Callable<Integer> {
 
         @Override
         public Integer call() {
-            return answered(requireNonNull(spec), folder, () -> {
-                Contents contents =
+            return answered(requireNonNull(spec), () -> {
+                requireFolder(folder);
+                Restored restored =
                         ServiceRestore.restore(Application.settings().of(Settings.class), folder.toAbsolutePath());
-                return "restored the backup of %s (dozo %s, schema %s); the ledger is intact%s%nThe settings were those in %s; secrets are not in it. Start the service: dozo serve"
+                Contents contents = restored.contents();
+                return "restored the backup of %s (dozo %s, schema %s); the ledger is intact%s%nThe settings were those in %s; secrets are not in it. Start the service: dozo serve%s"
                         .formatted(
                                 contents.madeAt(),
                                 contents.version(),
@@ -88,22 +93,25 @@ final class BackupCommand implements Callable<Integer> {
                                         ? ""
                                         : ", up to row %d at least"
                                                 .formatted(contents.head().row()),
-                                folder.resolve("settings"));
+                                folder.resolve("settings"),
+                                restored.remaining());
             });
         }
     }
 
-    private interface Work {
+    private static void requireFolder(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            throw new Failure(Exit.USAGE, "%s: expected a folder that exists".formatted(folder));
+        }
+    }
+
+    interface Work {
         String done() throws IOException;
     }
 
-    private static int answered(CommandSpec spec, Path folder, Work work) {
+    static int answered(CommandSpec spec, Work work) {
         PrintWriter err = spec.commandLine().getErr();
         try {
-            if (!Files.isDirectory(folder)) {
-                err.println("dozo: %s: expected a folder that exists".formatted(folder));
-                return Exit.USAGE;
-            }
             PrintWriter out = spec.commandLine().getOut();
             out.println(work.done());
             out.flush();

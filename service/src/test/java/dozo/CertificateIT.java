@@ -2,12 +2,14 @@ package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.certificate.SigningKey;
 import dozo.command.Exit;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
+import dozo.registry.SiteKey;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -294,6 +296,9 @@ class CertificateIT {
         String oldKey = fingerprint();
         Path file = service.work().resolve("certificate-key");
         Files.move(file, file.resolveSibling("certificate-key.lost"));
+        service.post("/api/v1/experiments/P1/NAMES/certificate", "").refused(409, "key");
+        // As a restart does.
+        service.bean(SigningKey.class).create();
 
         Papers fresh = papers("NAMES");
 
@@ -305,6 +310,43 @@ class CertificateIT {
                 .extracting(LedgerEntry::subject)
                 .containsSubsequence(oldKey, fingerprint())
                 .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aKeyVouchesForTheOneThatReplacesIt() throws Exception {
+        Papers first = papers("NAMES");
+        String firstKey = fingerprint();
+        for (int year = 0; year < 2; year++) {
+            Ended.dozo(service, "key rotate certificate-key").ends(0);
+        }
+        Papers last = papers("NAMES");
+        String printed = key();
+        List<String> of = List.of(
+                first.certificate().toString(),
+                first.list().toString(),
+                last.certificate().toString(),
+                last.list().toString());
+
+        assertThat(check(firstKey, first, null).code()).as("with its own key").isZero();
+        assertThat(check(printed, first, null).out()).contains("has another key: " + firstKey);
+        checked(printed, of.get(0), of.get(1), "--keys", printed).ends(0);
+        checked(firstKey, of.get(2), of.get(3), "--keys", printed).ends(0);
+        String forged = Files.writeString(
+                        folder.resolve("forged.pem"),
+                        Files.readString(Path.of(printed)).replaceAll("(?m)[0-9a-f]{8}$", "00000000"))
+                .toString();
+        assertThat(checked(printed, of.get(0), of.get(1), "--keys", forged).out())
+                .contains("has another key");
+        assertThat(service.ledger())
+                .filteredOn(row ->
+                        row.action().equals("key.introduced") && row.subject().equals(fingerprint()))
+                .singleElement()
+                .satisfies(row -> assertThat(row.detail())
+                        .contains(Files.readAllLines(Path.of(printed)).getLast())
+                        .contains("\"after\": "));
+        Path file = service.work().resolve("certificate-key");
+        assertThat(SiteKey.former(file)).as("no old private key is left").doesNotExist();
+        assertThat(SiteKey.next(file)).doesNotExist();
     }
 
     @Test

@@ -14,11 +14,13 @@ import com.unboundid.util.ssl.SSLUtil;
 import com.unboundid.util.ssl.TrustAllTrustManager;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.broker.RabbitBroker;
+import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
 import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
 import dozo.doctor.Result;
 import dozo.doctor.Result.State;
+import dozo.file.Build;
 import dozo.file.Digest;
 import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
@@ -42,6 +44,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
@@ -94,6 +97,16 @@ class DoctorTest {
                         .message())
                 .contains("the first start creates it");
         assertThat(folder.resolve("not")).doesNotExist();
+    }
+
+    @Test
+    void anEmbeddedDatabaseOfAnotherMajorVersionIsFoundWhileNothingRuns() throws Exception {
+        Path data = Files.createDirectories(work.resolve("postgres/data"));
+        assertWarning(examine(Map.of()), "database", "does not run", "Start the service");
+        Files.writeString(data.resolve("PG_VERSION"), "17\n");
+        assertBroken(examine(Map.of()), "database", "is of PostgreSQL 17", "Run dozo upgrade-database.");
+        Files.writeString(data.resolve("PG_VERSION"), "99\n");
+        assertBroken(examine(Map.of()), "database", "is of PostgreSQL 99", "upgrade-database --back");
     }
 
     @Test
@@ -639,6 +652,26 @@ class DoctorTest {
     }
 
     @Test
+    void whatDependsOnUsersWhoHaveLeftIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("insert into dozo_user (name, origin, password_hash, created_at) values ('jane', 'LOCAL', 'x', now())")
+                .update();
+        jdbc.sql(
+                        "insert into recipient (name, channel, address, language, active, morning_report) values ('it', 'mail', 'jane@example.org', 'en', true, true)")
+                .update();
+        assertThat(about(examine(at(database)), "users")).isEmpty();
+
+        jdbc.sql("update dozo_user set disabled = true").update();
+
+        assertWarning(
+                examine(at(database)),
+                "users",
+                "jane cannot log in any more, and still has the recipient it",
+                "dozo user leave jane --to OTHER");
+    }
+
+    @Test
     void servicesAndWorkersNeedConnectionsTogether() {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
@@ -705,7 +738,7 @@ class DoctorTest {
                         values ('one', '', '1', now(), false), ('two', '', '1', now(), false)
                         """).update();
         assertThat(examine(at(database)))
-                .anyMatch(each -> each.state() == State.OK && each.message().equals("standing by: two"));
+                .anyMatch(each -> each.state() == State.OK && each.message().equals("standing by: two (1)"));
 
         jdbc.sql("update service_seen set seen_at = '2026-01-02 03:04:05Z' where name = 'two'")
                 .update();
@@ -714,6 +747,40 @@ class DoctorTest {
                 .anyMatch(each -> each.state() == State.WARNING
                         && each.message().equals("no service stands by: two was last there at 2026-01-02T03:04:05Z")
                         && each.cure().contains("Start one of them"));
+    }
+
+    @Test
+    void whoCouldNotTakeOverIsFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("update service_lease set name = 'one', lease_until = now() + interval '1 hour'")
+                .update();
+        jdbc.sql("""
+                        insert into service_seen (name, process, url, version, seen_at, stopped, equipment)
+                        values ('one', 0, '', '1', now(), false, '{"version": "1", "keys": {"site-key": {"file": "/w1/site-key",
+                                    "print": "ab"}}, "settings": {"DOZO_DRILL_DAYS": "1"}}'),
+                               ('two', 0, '', '2', now(), false, '{"version": "2", "keys": {"site-key": {"file": "/w2/site-key",
+                                    "print": "cd"}}, "settings": {"DOZO_DRILL_DAYS": "2"}}'),
+                               ('w1', 77, '', '1', now(), false, '{"version": "1", "keys": {"site-key": {"file": "/w3/site-key",
+                                    "print": ""}}, "settings": {}}')
+                        """).update();
+
+        List<Result> results = about(examine(at(database)), "service");
+
+        assertThat(results)
+                .extracting(each -> each.state() + " " + each.message())
+                .contains(
+                        "BROKEN the service that stands by, two: the key site-key in /w2/site-key differs",
+                        "WARNING the service that stands by, two: DOZO_DRILL_DAYS differs",
+                        "WARNING the service that stands by, two: the active service has version 1",
+                        "BROKEN the worker w1: the key site-key is missing or not usable in /w3/site-key")
+                .anyMatch(said -> said.startsWith("OK one is active since ")
+                        && said.endsWith(", version 1; this one, " + ActiveService.machine() + ", stands by"));
+        assertThat(results)
+                .extracting(Result::cure)
+                .contains(
+                        "Copy /w1/site-key of the active service to /w2/site-key on that machine, for its user only.");
+        assertThat(of(examine(at(database)), "version").message()).isEqualTo(Build.VERSION);
     }
 
     @Test
@@ -747,6 +814,10 @@ class DoctorTest {
             Identity.create(open, "test");
             Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r-----"));
             sites.save("open", address(good, good.port(), open, good.root(), good.hostKey()), "test");
+            Path renewed = folder.resolve("renewed-key");
+            Files.copy(good.identity(), Identity.former(renewed), StandardCopyOption.COPY_ATTRIBUTES);
+            Identity.create(renewed, "test");
+            sites.save("renewed", address(good, good.port(), renewed, good.root(), good.hostKey()), "test");
             sites.save("rootless", good.withRoot(folder.resolve("nowhere").toString()), "test");
             sites.save("scarce", good.withRoot(full.toString()), "test");
             sites.save("fixed", good.withRoot(readOnly.toString()), "test");
@@ -764,6 +835,7 @@ class DoctorTest {
             assertBroken(results, "site away", "does not answer", "dozo site change away");
             assertBroken(results, "site impostor", "differs from the pinned one", "Ask the site's administrators");
             assertBroken(results, "site stranger", "does not accept the private key", "authorized_keys");
+            assertWarning(results, "site renewed", "accepts only the key before the present one", "authorized_keys");
             assertBroken(results, "site keyless", "no-key", "user of the service");
             assertBroken(results, "site open", "other users can read", "chmod 600");
             assertBroken(results, "site rootless", "is not a readable folder", "Create the folder");

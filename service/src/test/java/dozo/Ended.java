@@ -21,10 +21,15 @@ public record Ended(int code, String out, String err) {
 
     /** Runs a command in this process that asks this service, as its administrator. */
     public static Ended at(RunningService service, String... arguments) {
-        String before = System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
+        return at(service.url(), service.passwordFile(), arguments);
+    }
+
+    /** Runs a command in this process that asks the service at an address, as the administrator with the password in a file. */
+    public static Ended at(String url, Path passwordFile, String... arguments) {
+        String before = System.setProperty(PASSWORD_FILE, passwordFile.toString());
         try {
-            return of(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
-                    .toArray(String[]::new));
+            return of(
+                    Stream.concat(Stream.of(arguments), Stream.of("--url", url)).toArray(String[]::new));
         } finally {
             if (before == null) {
                 System.clearProperty(PASSWORD_FILE);
@@ -40,7 +45,7 @@ public record Ended(int code, String out, String err) {
     }
 
     /** Returns the words of a line, and more arguments after them. */
-    static String[] words(String line, Object... more) {
+    public static String[] words(String line, Object... more) {
         return Stream.concat(Stream.of(line.split(" ")), Stream.of(more).map(String::valueOf))
                 .toArray(String[]::new);
     }

@@ -216,6 +216,11 @@ public final class RunningService implements AutoCloseable {
             return post(path, "text/csv", csv.getBytes(StandardCharsets.UTF_8));
         }
 
+        /** Patches by lines of CSV. */
+        public Answer patchCsv(String path, String csv) {
+            return ask("PATCH", path, csv, "Content-Type", "text/csv");
+        }
+
         /** Registers an experiment. */
         public Answer register(String project, String code, Object source) {
             return post(

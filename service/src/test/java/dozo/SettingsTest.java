@@ -3,6 +3,7 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.SizeOfSetting;
 import dozo.start.Declared;
@@ -241,6 +242,18 @@ class SettingsTest {
                         .doesNotContain("hush");
             }
         }
+    }
+
+    /** Each machine has its own folders and files, so services must not need the same ones. */
+    @Test
+    void noSettingWithAPathOrASecretMustHaveTheSameValueInAllServices() {
+        assertThat(ALL)
+                .filteredOn(each -> each.says().secret() == Secret.NONE && each.type() == String.class)
+                .filteredOn(
+                        each -> (each.property() + each.allowed()).matches(".*(-file|folder|absolute path|a file).*"))
+                .hasSizeGreaterThan(5)
+                .allMatch(each ->
+                        each.says().agree() == Agree.NOBODY || each.says().agree() == Agree.SERVICES_WHETHER_SET);
     }
 
     @Test

@@ -47,7 +47,7 @@ class UsageTest {
         for (String name : dozo.getSubcommands().keySet()) {
             assertThat(help).containsOnlyOnce("\n  " + name + " ");
         }
-        assertThat(last.lines().filter(line -> line.matches("  \\w.*"))).hasSize(12);
+        assertThat(last.lines().filter(line -> line.matches("  \\w.*"))).hasSize(13);
     }
 
     @Test

@@ -1,27 +1,31 @@
 package dozo.db;
 
+import static java.util.Objects.requireNonNull;
+
+import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import io.zonky.test.db.postgres.util.LinuxUtils;
-import java.io.BufferedReader;
+import io.zonky.test.db.postgres.embedded.PgBinaryResolver;
+import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +37,15 @@ import org.jspecify.annotations.Nullable;
  * login needs its password, kept in the folder and readable by its owner only. While supervised, a server that ends
  * unexpectedly is started again on the same port (ADR 0048).
  *
+ * <p>The unpacked servers of earlier versions of Dozo stay in the folder, so that data of an earlier major version of PostgreSQL can be
+ * read: see {@link EmbeddedFolder}.
+ *
  * <p>It has two roles: the owner, a superuser, creates and upgrades the schema; the service logs in as the other one, which
  * has no rights but those that the owner grants (ADR 0098).
  */
 public final class EmbeddedDatabase implements AutoCloseable {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
-    private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(5);
-
-    /** A server that was killed first recovers what was not yet in its tables, which may take minutes. */
-    private static final Duration RESTART_LIMIT = Duration.ofMinutes(10);
 
     /** With less space, a file system is as good as full: the server ends when it cannot write. */
     public static final long FREE_BYTES_MIN = 100_000_000;
@@ -55,7 +58,6 @@ public final class EmbeddedDatabase implements AutoCloseable {
     /** A server that has run this long since its last start has all its restarts again. */
     private static final Duration STEADY = Duration.ofMinutes(1);
 
-    private static final int LINES_KEPT = 20;
     private static final String OWNER = "postgres";
     private static final String OWNER_PASSWORD = "password";
     private static final String USER = "dozo";
@@ -65,7 +67,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
     private static final int PORT_LINE = 3;
 
     private final Path data;
-    private final FileChannel lock;
+    private final Closeable lock;
     private final EmbeddedPostgres server;
     private final Path control;
     private final String ownerPassword;
@@ -75,7 +77,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     private EmbeddedDatabase(
             Path data,
-            FileChannel lock,
+            Closeable lock,
             EmbeddedPostgres server,
             Path control,
             String ownerPassword,
@@ -89,27 +91,57 @@ public final class EmbeddedDatabase implements AutoCloseable {
     }
 
     /**
+     * The data is of another major version of PostgreSQL than this program's server, which cannot read it. Nothing was changed.
+     */
+    public static final class OtherMajor extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        OtherMajor(Path data, int found, int here) {
+            super(
+                    found < here
+                            ? "%s is of PostgreSQL %d, and this version of Dozo has PostgreSQL %d. Nothing was changed. Upgrade it: dozo upgrade-database"
+                                    .formatted(data, found, here)
+                            : "%s is of PostgreSQL %d, and this version of Dozo has PostgreSQL %d. Nothing was changed. Install the later version of Dozo, or return to the database before the upgrade: dozo upgrade-database --back"
+                                    .formatted(data, found, here));
+        }
+    }
+
+    /**
      * Starts a server on a folder, which is created if missing and recovered if its last server was killed.
      *
+     * @throws OtherMajor if the data is of another major version of PostgreSQL
      * @throws IOException if none could be started, with what to do about it
      */
     public static EmbeddedDatabase start(Path folder) throws IOException {
-        return start(folder, true);
+        return start(folder, true, DefaultPostgresBinaryResolver.INSTANCE);
     }
 
-    /** @param durable whether data survives a power cut; false for tests, whose data nobody needs again */
-    static EmbeddedDatabase start(Path folder, boolean durable) throws IOException {
-        Path home = folder.toAbsolutePath();
-        Path data = home.resolve("data");
-        Files.createDirectories(data);
-        // The library unpacks the server writable for everybody, so nobody else may access the folder.
-        Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
-        FileChannel lock = lock(home.resolve("lock"));
+    /**
+     * @param durable whether data survives a power cut; false for tests, whose data nobody needs again
+     * @param programs of the server
+     */
+    static EmbeddedDatabase start(Path folder, boolean durable, PgBinaryResolver programs) throws IOException {
+        EmbeddedFolder held = EmbeddedFolder.hold(folder);
         try {
+            return on(held, held.current(), durable, programs, held);
+        } catch (IOException | RuntimeException e) {
+            held.close();
+            throw e;
+        }
+    }
+
+    /** @param held closed after the server, and by the caller if there is none */
+    static EmbeddedDatabase on(
+            EmbeddedFolder folder, Path data, boolean durable, PgBinaryResolver programs, Closeable held)
+            throws IOException {
+        Path home = folder.home();
+        try {
+            Files.createDirectories(data);
             ServerProcesses.stopLeftBehind(data);
             String ownerPassword = password(home.resolve(OWNER_PASSWORD));
             String userPassword = password(home.resolve(USER_PASSWORD));
-            EmbeddedPostgres server = server(home, data, ownerPassword, durable);
+            EmbeddedPostgres server = server(folder, data, ownerPassword, durable, new Bundled(folder, programs));
             try (Connection connection = server.getPostgresDatabase(Map.of("password", ownerPassword))
                             .getConnection();
                     Statement statement = connection.createStatement()) {
@@ -119,14 +151,54 @@ public final class EmbeddedDatabase implements AutoCloseable {
                     Files.createFile(home.resolve("locked"));
                 }
             }
-            return new EmbeddedDatabase(data, lock, server, ServerProcesses.control(data), ownerPassword, userPassword);
+            return new EmbeddedDatabase(data, held, server, ServerProcesses.control(data), ownerPassword, userPassword);
         } catch (InterruptedException e) {
-            lock.close();
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while the embedded PostgreSQL was started", e);
+            throw ServerProcesses.interrupted(e);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         } catch (IOException | IllegalStateException | IllegalArgumentException | SQLException e) {
-            lock.close();
             throw new IOException("cannot start the embedded PostgreSQL in %s: %s".formatted(home, e.getMessage()), e);
+        }
+    }
+
+    /** Notes which of the unpacked servers is the program's: the library names its folder by the archive's digest. */
+    private static final class Bundled implements PgBinaryResolver {
+
+        private final EmbeddedFolder folder;
+        private final PgBinaryResolver archives;
+        private @Nullable MessageDigest digest;
+
+        Bundled(EmbeddedFolder folder, PgBinaryResolver archives) {
+            this.folder = folder;
+            this.archives = archives;
+        }
+
+        @Override
+        public InputStream getPgBinary(String system, String machine) throws IOException {
+            try {
+                digest = MessageDigest.getInstance("MD5");
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException("every Java has MD5", e);
+            }
+            return new DigestInputStream(archives.getPgBinary(system, machine), digest);
+        }
+
+        /** Compares the versions. Called when the server is unpacked and the folder has data, before the server starts. */
+        void refuseOther(File data) {
+            try {
+                int found = EmbeddedFolder.major(data.toPath());
+                int here = EmbeddedFolder.majorOf(folder.servers()
+                        .resolve("PG-"
+                                + HexFormat.of()
+                                        .formatHex(requireNonNull(digest).digest())));
+                if (found != here) {
+                    // The library has opened and locked it, and does not close it when its start fails.
+                    Files.deleteIfExists(data.toPath().resolve("epg-lock"));
+                    throw new OtherMajor(data.toPath(), found, here);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 
@@ -159,6 +231,11 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     private static String url(int port) {
         return "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(port);
+    }
+
+    /** Returns how the owner of the schema logs in at a server on one of these folder. */
+    static Access owner(EmbeddedFolder folder, int port) throws IOException {
+        return new Access(url(port), OWNER, password(folder.home().resolve(OWNER_PASSWORD)));
     }
 
     /** Returns the JDBC address of its database. */
@@ -277,84 +354,11 @@ public final class EmbeddedDatabase implements AutoCloseable {
     /** Starts the server as before: its options, including its port, are in its data folder. */
     private void restart() throws IOException, InterruptedException {
         ServerProcesses.stopLeftBehind(data);
-        List<String> command = new ArrayList<>();
-        if (LinuxUtils.isUnshareAvailable()) {
-            // As the library does: the server refuses to be started by root.
-            command.addAll(List.of("unshare", "-U"));
-        }
-        command.addAll(List.of(
-                control.toString(),
-                "restart",
-                "-D",
-                data.toString(),
-                "-w",
-                "-t",
-                String.valueOf(RESTART_LIMIT.toSeconds())));
-        Process starting = new ProcessBuilder(command).redirectErrorStream(true).start();
-        LastLines said = new LastLines(starting.inputReader());
-        // Read for as long as the server lives; otherwise it would block when the pipe is full.
-        Thread reading = Thread.ofPlatform().daemon().name("postgres-output").start(said);
-        try {
-            if (!starting.waitFor(RESTART_LIMIT.toSeconds() + ServerProcesses.STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)
-                    || starting.exitValue() != 0) {
-                // The reason may still be on its way.
-                reading.join(OUTPUT_LIMIT);
-                throw new IOException(said.reason());
-            }
-        } finally {
-            starting.destroyForcibly();
-        }
+        ServerControl.run(control, data, "restart");
     }
 
-    /** The last lines of a server's output. */
-    private record LastLines(BufferedReader output, ArrayList<String> lines) implements Runnable {
-
-        LastLines(BufferedReader output) {
-            this(output, new ArrayList<>());
-        }
-
-        @Override
-        public void run() {
-            try {
-                for (String line = output.readLine(); line != null; line = output.readLine()) {
-                    keep(line);
-                }
-            } catch (IOException ended) {
-                // The server has ended.
-            }
-        }
-
-        private synchronized void keep(String line) {
-            lines.add(line.strip());
-            if (lines.size() > LINES_KEPT) {
-                lines.removeFirst();
-            }
-        }
-
-        /** Returns the line that best explains why a server did not start. */
-        synchronized String reason() {
-            return lines.reversed().stream()
-                    .filter(line -> line.contains("FATAL") || line.contains("PANIC") || line.contains("could not"))
-                    .findFirst()
-                    .orElse(lines.isEmpty() ? "no output" : lines.getLast());
-        }
-    }
-
-    private static FileChannel lock(Path file) throws IOException {
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        try {
-            if (channel.tryLock() != null) {
-                return channel;
-            }
-        } catch (OverlappingFileLockException heldByThisProcess) {
-            // The same result as for another process: below.
-        }
-        channel.close();
-        throw new IOException(
-                "%s is in use by another Dozo; stop it, or choose another folder".formatted(file.getParent()));
-    }
-
-    private static EmbeddedPostgres server(Path home, Path data, String ownerPassword, boolean durable)
+    private static EmbeddedPostgres server(
+            EmbeddedFolder folder, Path data, String ownerPassword, boolean durable, Bundled programs)
             throws IOException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
         if (!durable) {
@@ -368,10 +372,12 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
         return builder.setDataDirectory(data)
                 // Unpacked beside the data, not into the shared temporary folder, which others may clean up.
-                .setOverrideWorkingDirectory(home.resolve("server").toFile())
+                .setOverrideWorkingDirectory(folder.servers().toFile())
+                .setPgBinaryResolver(programs)
+                .setDataDirectoryCustomizer(programs::refuseOther)
                 // NB: options of initdb, whatever they are about. Without these two it lets every local user in.
                 .setLocaleConfig("auth", "scram-sha-256")
-                .setLocaleConfig("pwfile", home.resolve(OWNER_PASSWORD).toString())
+                .setLocaleConfig("pwfile", folder.home().resolve(OWNER_PASSWORD).toString())
                 .setCleanDataDirectory(false)
                 // The caller stops it, after everything that still writes; a hook would not wait for that.
                 .setRegisterShutdownHook(false)
@@ -390,7 +396,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 .start();
     }
 
-    /** Creates the service's role, also in folders of earlier versions, and gives it the password of its file. */
+    /** Creates the service's role, also in folder of earlier versions, and gives it the password of its file. */
     private static void createUser(Statement statement, String password) throws SQLException {
         statement.execute("""
                 do $$

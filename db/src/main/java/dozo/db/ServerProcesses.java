@@ -49,6 +49,12 @@ final class ServerProcesses {
         removeIfMisleading(pidFile(data));
     }
 
+    /** Returns what to throw instead, with the flag restored. */
+    static IOException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new IOException("interrupted while the embedded PostgreSQL was started or stopped", e);
+    }
+
     private static boolean comesTrue(BooleanSupplier condition) throws InterruptedException {
         long end = System.nanoTime() + STOP_LIMIT.toNanos();
         while (!condition.getAsBoolean()) {

@@ -64,7 +64,13 @@ public final class TableDump {
      *
      * @param sequences the last number that each sequence gave; those that gave none are missing
      */
-    public record Contents(List<Table> tables, Map<String, Long> sequences) {}
+    public record Contents(List<Table> tables, Map<String, Long> sequences) {
+
+        /** Returns the number of rows of all tables. */
+        public long rows() {
+            return tables.stream().mapToLong(Table::rows).sum();
+        }
+    }
 
     /**
      * Writes all tables as they are at one moment. {@link #check} reads the files again.

@@ -30,6 +30,7 @@ public final class ChildJava {
     private final List<String> options = new ArrayList<>(USUAL);
     private final List<String> arguments = new ArrayList<>();
     private boolean fromCache;
+    private String without = "no path contains this\n";
 
     private ChildJava(Class<?> main) {
         this.main = main;
@@ -49,6 +50,12 @@ public final class ChildJava {
     public ChildJava before(List<Path> folders) {
         before.addAll(folders);
         return this;
+    }
+
+    /** Puts a jar in the place of those in the class path whose paths contain this. */
+    public ChildJava instead(String part, Path jar) {
+        without = part;
+        return before(List.of(jar));
     }
 
     /**
@@ -115,7 +122,9 @@ public final class ChildJava {
                 .find();
         return Stream.concat(
                         before.stream().map(Path::toString),
-                        all.filter(entry -> isService || !ABOVE.matcher(entry).find()))
+                        all.filter(entry -> !entry.contains(without))
+                                .filter(entry ->
+                                        isService || !ABOVE.matcher(entry).find()))
                 .collect(Collectors.joining(":"));
     }
 }

@@ -2,6 +2,7 @@ package dozo.db;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -173,7 +174,7 @@ public final class TestDatabase {
     private static Server embedded() {
         try {
             Path folder = unpacked(Files.createTempDirectory("dozo-test-database"));
-            EmbeddedDatabase database = EmbeddedDatabase.start(folder, false);
+            EmbeddedDatabase database = EmbeddedDatabase.start(folder, false, DefaultPostgresBinaryResolver.INSTANCE);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(database, folder)));
             EmbeddedDatabase.Access owner = database.owner();
             return new Server(owner.url(), owner.user(), owner.password());

@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.api.http.Demanded;
+import dozo.api.http.Sheet;
 import dozo.api.http.Verb;
 import dozo.file.Message;
 import dozo.ledger.Sight;
@@ -21,7 +22,6 @@ import java.time.LocalDate;
 import java.time.LocalTime;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -214,9 +214,7 @@ public record BookingApi(Bookings bookings, Worklist worklist, WorklistReadings 
             Principal actor,
             Sight sight)
             throws IOException {
-        String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
-        Answer answer = bookings.keep(
-                sight, csv, encoding == null ? null : encoding.replace("\"", ""), dryRun, actor.getName());
+        Answer answer = bookings.keep(sight, csv, Sheet.charset(type), dryRun, actor.getName());
         return ShownBookings.of(answer, dryRun);
     }
 

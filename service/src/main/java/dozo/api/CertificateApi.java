@@ -37,7 +37,7 @@ public record CertificateApi(Experiments experiments, Manifests manifests, Sites
      */
     @Verb(
             value = "certificate-key",
-            lines = {"# SHA-256 {fingerprint}", "{publicKey lines}"},
+            lines = {"# SHA-256 {fingerprint}", "{publicKey lines}", "{earlier lines}"},
             example = "dozo certificate-key > dozo-key.pem")
     @GetMapping("/certificate-key")
     PublishedKey key() {

@@ -11,6 +11,7 @@ import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
+import dozo.ledger.Coverage.Retired;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
@@ -65,6 +66,7 @@ public record CoverageApi(
      * @param atRisk the number of experiments at risk at the site; missing with {@code asOf}
      * @param openFindings the number of findings at the site that need a person, 1001: more than 1,000; missing with
      *     {@code asOf}
+     * @param retired what the retired experiments have, which are in no sum; missing with {@code asOf}
      * @param recordedSince the time of the first record; before it nothing counts as safe; missing: nothing is recorded yet
      */
     public record ShownCoverage(
@@ -78,6 +80,7 @@ public record CoverageApi(
             @Nullable Long frozen,
             @Nullable Long atRisk,
             @Nullable Long openFindings,
+            @Nullable Retired retired,
             Totals totals,
             List<Totals> projects) {}
 
@@ -109,13 +112,14 @@ public record CoverageApi(
                 at == null ? freezes.count(sight) : null,
                 now == null ? null : now.atRisk(),
                 at == null ? findings.count(sight, FindingFilter.openAt(id)) : null,
+                now == null ? null : now.retired(),
                 Totals.together(projects),
                 projects);
         return sheet.or(
                 () -> shown,
                 "coverage",
                 Columns.of(ShownCoverage.class)
-                        .without("risks", "lost", "openFindings", "totals", "projects")
+                        .without("risks", "lost", "openFindings", "retired", "totals", "projects")
                         .and(TOTALS.in(ShownCoverage::totals)),
                 line -> line.accept(shown));
     }

@@ -57,7 +57,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
-import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PatchMapping;
@@ -85,7 +84,7 @@ public record ExperimentApi(
         Corrections corrections) {
 
     private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
-            .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
+            .without("sourceBytes", "list", "listBytes", "listForm", "frozen", "retired")
             .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
 
     /** A line of a sheet, with its place in the order. */
@@ -157,23 +156,25 @@ public record ExperimentApi(
             List<Verdict> lines) {}
 
     /**
-     * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters.
+     * Lists the experiments that match; all without parameters. {@code frozen} excludes the other parameters. Retired ones are only
+     * found by {@code q} or {@code state}.
      *
      * @param sort registered (default: by id), name, title, modality, scanner, acquired, state, files, size or safe; with
      *     {@code -} before it in descending order
      */
     @Verb(
             value =
-                    "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--site=S] [--sort=KEY]",
+                    "experiments [TEXT:q] [--project=P] [--modality=M] [--scanner=N] [--from=DAY:acquiredFrom] [--until=DAY:acquiredUntil] [--state=STATE] [--source=PATH] [--site=S] [--sort=KEY]",
             arguments = {
-                "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE",
-                "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned or verified",
+                "TEXT=part of the code or title, or the start of PROJECT or PROJECT/CODE; with a / also part of the source's path",
+                "--source=only with this part in the source's path",
+                "--state=only lost, damaged, frozen, source-missing, late, blocked, at-risk (all of these), copying, complete, arriving, planned, verified or retired",
                 "--sort=by registered (default), name, title, modality, scanner, acquired, state, files, size or safe; with - before it in descending order (--sort=-size)"
             },
             about = "Lists experiments, with search.",
             columns = {
                 "EXPERIMENT={project}/{code}",
-                "~STATE={state=frozen?}{state}|{state}[{frozen?} frozen]|[{frozen?}frozen]",
+                "~STATE={state=frozen?}{state}|{state=retired?}{state}|{state}[{frozen?} frozen]|{retired?}retired|[{frozen?}frozen]",
                 "SIZE={bytes size}|",
                 "ACQUIRED={acquired}|",
                 "MODALITY={modality}|",
@@ -194,6 +195,7 @@ public record ExperimentApi(
             @RequestParam(required = false) @Nullable LocalDate acquiredUntil,
             @RequestParam(required = false) @Nullable State state,
             @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable String source,
             @RequestParam(defaultValue = "false") boolean frozen,
             @RequestParam(required = false) @Nullable ExperimentOrder sort,
             @RequestParam(defaultValue = "0") String after,
@@ -205,8 +207,8 @@ public record ExperimentApi(
         if (frozen && !sheet.wanted()) {
             return frozen(sight, begin == null ? 0 : begin.id(), limit);
         }
-        Filter wanted =
-                new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, frozen ? State.FROZEN : state);
+        State only = frozen ? State.FROZEN : state;
+        Filter wanted = new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, only, source);
         // If there are several sites, an experiment has a state at each of them. The list does not require a choice of
         // one.
         boolean anywhere = !order.by().atSite() && (wanted.state() == null || wanted.state() == State.FROZEN);
@@ -263,16 +265,8 @@ public record ExperimentApi(
             Principal actor,
             Sight sight)
             throws IOException {
-        String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
         FileGuesses guesses = suggest ? suggestions.forFile(sight) : null;
-        Answer answer = bulk.register(
-                sight,
-                csv,
-                encoding == null ? null : encoding.replace("\"", ""),
-                mode,
-                dryRun,
-                guesses,
-                actor.getName());
+        Answer answer = bulk.register(sight, csv, Sheet.charset(type), mode, dryRun, guesses, actor.getName());
         if (guesses != null && !dryRun) {
             suggestions.note(guesses);
         }
@@ -375,6 +369,7 @@ public record ExperimentApi(
      * Corrects what was typed of an experiment. Fields that are missing stay; an empty one is unknown from now on. Nothing is sent again.
      */
     @Verb(
+            about = "Corrects what was typed of an experiment, or of all experiments of a CSV file.",
             value =
                     "edit PROJECT/EXPERIMENT:project/code [--title=TEXT] [--modality=CODE] [--scanner=CODE] [--acquired=DAY] [--subject=CODE] [--note=TEXT]",
             arguments = "PROJECT/EXPERIMENT=the experiment",

@@ -16,6 +16,7 @@ import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
+import dozo.registry.Retirement;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -141,6 +142,7 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      * @param siteNames what new experiments have at the sites instead of the names of their sources: codes; or kept
      * @param lateHours how long its data may wait for the second copy, in hours; missing: as long as the setting says
+     * @param retired since when it is over, and why; missing: it is not
      */
     public record ShownProject(
             String code,
@@ -154,7 +156,8 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
             int priority,
             String siteNames,
             @Nullable Integer lateHours,
-            Instant createdAt)
+            Instant createdAt,
+            @Nullable Retirement retired)
             implements Edited {
 
         static ShownProject of(Project project) {
@@ -172,7 +175,8 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
                     project.priority(),
                     project.siteNames(),
                     project.lateHours(),
-                    project.createdAt());
+                    project.createdAt(),
+                    project.retired());
         }
 
         private static List<byte[]> bytes(List<Path> roots) {
@@ -187,7 +191,7 @@ public record ProjectApi(Projects projects, RestorePlaces restorePlaces, Edition
         return number;
     }
 
-    /** Lists the projects by code. */
+    /** Lists the projects by code, without retired ones. */
     @Verb(
             value = "project list",
             columns = {

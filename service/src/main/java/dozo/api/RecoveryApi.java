@@ -18,7 +18,13 @@ public record RecoveryApi(RecoveryKeys keys) {
      */
     @Verb(
             value = "recovery-key",
-            lines = {"# private key: {file}", "{publicKey}", "{others?}# dozo.recovery.recipients:", "{others lines}"},
+            lines = {
+                "# private key: {file}",
+                "{publicKey}",
+                "{former?}# until dozo key drop-old recovery-key: {former}",
+                "{others?}# dozo.recovery.recipients:",
+                "{others lines}"
+            },
             example = "dozo recovery-key")
     @GetMapping("/recovery-key")
     PublishedKeys key() {

@@ -24,11 +24,14 @@ record ScannerApi(Scanners scanners) {
      *
      * @param aeTitles the application entity titles under which it is booked and sends; default: none
      * @param purgeDays after how many days its console deletes images; missing: unknown
+     * @param title by what people know it, at most 200 characters in one line; missing: only by its code
      */
     record NewScanner(
-            @Nullable List<String> aeTitles, @Nullable Integer purgeDays) {}
+            @Nullable List<String> aeTitles,
+            @Nullable Integer purgeDays,
+            @Nullable String title) {}
 
-    /** Lists the scanners by code. */
+    /** Lists the scanners by code, without retired ones. */
     @GetMapping
     Page<Scanner> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
@@ -38,7 +41,11 @@ record ScannerApi(Scanners scanners) {
     /** Replaces all settings of a scanner. */
     @PutMapping("/{scanner}")
     Scanner put(@PathVariable("scanner") String code, @RequestBody NewScanner said, Principal actor) {
-        Scanner scanner = new Scanner(code, said.aeTitles == null ? List.of() : said.aeTitles, said.purgeDays);
+        Scanner scanner = new Scanner(
+                code,
+                said.aeTitles == null ? List.of() : said.aeTitles,
+                said.purgeDays,
+                said.title == null ? "" : said.title);
         scanners.put(scanner, actor.getName());
         return scanner;
     }

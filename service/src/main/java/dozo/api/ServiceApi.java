@@ -2,6 +2,8 @@ package dozo.api;
 
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
+import dozo.file.Build;
+import dozo.ledger.Sight;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import java.util.List;
@@ -13,19 +15,27 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 record ServiceApi(ActiveService active, Services services) {
 
-    /** Shows which service answers, which one is active, and which ones stand by. */
+    /**
+     * Shows which service answers, which one is active, which ones stand by, and the workers. Those that lack a key of the active
+     * service, or differ in a setting or the version, have a list of the differences. Users with own projects see neither
+     * differences nor workers.
+     */
     @GetMapping("/api/v1/service")
-    ShownService show() {
+    ShownService show(Sight sight) {
         Optional<Holder> holder = Optional.ofNullable(active.holder());
         List<SeenService> seen = services.all();
+        // They name keys and their files.
+        boolean all = sight.ofEverything();
         return new ShownService(
                 active.name(),
+                Build.VERSION,
                 active.isHere(),
                 holder.map(Holder::name).orElse(null),
                 holder.map(Holder::url).filter(url -> !url.isEmpty()).orElse(null),
                 holder.map(Holder::since).orElse(null),
                 holder.map(Holder::term).orElse(null),
-                seen,
+                all ? seen : seen.stream().map(SeenService::withoutDifferences).toList(),
+                all ? services.workers() : List.of(),
                 !Services.missing(seen).isEmpty());
     }
 }

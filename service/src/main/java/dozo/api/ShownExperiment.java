@@ -6,6 +6,7 @@ import dozo.manifest.Freezes.Freeze;
 import dozo.registry.ExperimentSearch.Held;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Retirement;
 import dozo.registry.SourceList;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -18,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param subject the pseudonymous code of the person who was examined
  * @param note what people want to remember of it; empty: nothing
  * @param frozen missing: it is not frozen, or is released
+ * @param retired since when it is over, and why; missing: it is not
  * @param state in a list, the state at the site: lost, damaged, frozen, source-missing, late, blocked, copying, complete,
- *     arriving, planned or verified; missing if there are several sites and none is named
+ *     arriving, planned, verified or retired; missing if there are several sites and none is named
  * @param files in a list, the number of files in its current manifest, with their {@code bytes} and how many of these are safe
  *     at the site; missing as {@code state}, and if nothing was ever sealed
  */
@@ -43,6 +45,7 @@ public record ShownExperiment(
         Instant registeredAt,
         String registeredBy,
         @Nullable ShownFreeze frozen,
+        @Nullable Retirement retired,
         @Nullable String state,
         @Nullable Long files,
         @Nullable Long bytes,
@@ -77,6 +80,7 @@ public record ShownExperiment(
                 experiment.registeredAt(),
                 experiment.registeredBy(),
                 ShownFreeze.of(freeze),
+                experiment.retired(),
                 state == null ? null : state.word(),
                 held == null ? null : held.files(),
                 held == null ? null : held.bytes(),

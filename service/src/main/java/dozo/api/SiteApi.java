@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Demanded;
 import dozo.api.http.Edited;
 import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
@@ -129,13 +130,22 @@ public record SiteApi(
             String hostKey) {}
 
     /**
+     * By what people know a site.
+     *
+     * @param title at most 200 characters in one line; empty: only by its name
+     */
+    record NewSiteTitle(@Demanded @Nullable String title) {}
+
+    /**
      * A site.
      *
+     * @param title by what people know it; empty: only by its name
      * @param capabilities missing: not checked yet
      * @param capacity missing: the site does not report its free space
      */
     public record ShownSite(
             String name,
+            String title,
             String host,
             int port,
             String user,
@@ -152,6 +162,7 @@ public record SiteApi(
             SiteAddress address = site.address();
             return new ShownSite(
                     site.name(),
+                    site.title(),
                     address.host(),
                     address.port(),
                     address.user(),
@@ -315,6 +326,23 @@ public record SiteApi(
                 () -> sites.lock(name),
                 () -> sites.find(name).map(this::shown),
                 () -> sites.save(name, address, actor.getName())));
+    }
+
+    /** Sets the title, by which people know the site. Its name stays. */
+    @Verb(
+            value = "site title NAME TITLE",
+            says = {"{name} has the title {title}", "{name} has no title"},
+            example = "dozo site title dr 'Osaka, building 3'")
+    @PutMapping("/{name}/title")
+    ShownSite setTitle(@PathVariable String name, @RequestBody NewSiteTitle asked, IfMatch seen, Principal actor) {
+        String title = asked.title() == null ? "" : asked.title();
+        return editions.change(
+                        seen,
+                        () -> sites.lock(name),
+                        () -> sites.find(name).map(this::shown),
+                        () -> sites.setTitle(name, title, actor.getName()))
+                .map(this::shown)
+                .orElseThrow(Missing.thing("site", name));
     }
 
     /**

@@ -130,6 +130,31 @@ public record TokenApi(Tokens tokens, Users users) {
                 .body(ShownToken.of(made.token(), made.secret()));
     }
 
+    /**
+     * How a token gets a new secret.
+     *
+     * @param graceDays how long the former secret is valid as well, 0 to 30 days; 0: it is refused at once; default: 7
+     */
+    record WantedRotation(@Nullable Integer graceDays) {}
+
+    /**
+     * Gives one of your tokens a new secret, for as long as the token was created for. The response contains it, once. The former secret is
+     * valid for a while, so that programs can change over; the one before that is not.
+     */
+    @Verb(
+            value = "token rotate ID [--grace-days=N]",
+            about = "Gives your token a new secret and prints it once. Requires a password login.",
+            says = "{secret}",
+            result = true,
+            example = "dozo token rotate --grace-days 7 3")
+    @PostMapping("/me/tokens/{id}/rotation")
+    ShownToken rotate(@PathVariable int id, @Valid @RequestBody WantedRotation asked, Principal actor) {
+        NewToken made = tokens.rotate(
+                        actor.getName(), id, asked.graceDays() == null ? Tokens.GRACE_DAYS_USUAL : asked.graceDays())
+                .orElseThrow(Missing.thing("token of " + actor.getName(), id));
+        return ShownToken.of(made.token(), made.secret());
+    }
+
     /** Revokes one of your tokens. */
     @Verb(
             value = "token revoke ID",

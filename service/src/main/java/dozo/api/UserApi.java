@@ -1,11 +1,14 @@
 package dozo.api;
 
+import dozo.alert.Recipients;
 import dozo.api.http.Edited;
 import dozo.api.http.Editions;
 import dozo.api.http.IfMatch;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Verb;
+import dozo.people.Departures;
+import dozo.people.Departures.Duty;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
@@ -38,7 +41,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Verb.Group(name = "user", about = "Users", section = "Set-up")
 @RestController
 @RequestMapping("/api/v1")
-public record UserApi(Users users, Projects projects, Editions editions) {
+public record UserApi(Users users, Departures departures, Projects projects, Editions editions) {
 
     /**
      * The local user to create.
@@ -125,6 +128,21 @@ public record UserApi(Users users, Projects projects, Editions editions) {
                     user.confirmedAt());
         }
     }
+
+    /**
+     * Who takes over from a user who leaves.
+     *
+     * @param to another user who can log in; a lab manager if a project would be without one
+     * @param mail the address that gets the mail of the user's recipients; missing: that of the other user's recipient
+     */
+    record Departure(
+            @NotBlank(message = "expected the name of another user")
+            String to,
+
+            @Nullable String mail) {}
+
+    /** A user who has left, and what depended on the user until then. */
+    public record Departed(String name, String to, List<Duty> duties) {}
 
     /** A member of a project. */
     public record Member(String name, SortedSet<Role> roles) {
@@ -258,6 +276,44 @@ public record UserApi(Users users, Projects projects, Editions editions) {
             throw Missing.thing("member of " + project + " that an administrator made", name)
                     .get();
         }
+    }
+
+    /**
+     * Lists what depends on a user: recipients with the user's mail address, tokens, projects without another lab manager, and open holds,
+     * erasures, restores and runs that name the user. Nothing changes.
+     */
+    @Verb(
+            value = "user duties NAME",
+            columns = {"WHAT={kind word}", "NAME={subject}", "DETAIL={detail}|", "LAST USED={lastUsedAt}"},
+            none = "Nothing depends on this user.",
+            example = "dozo user duties tanaka")
+    @GetMapping("/users/{name}/duties")
+    List<Duty> duties(@PathVariable String name) {
+        return departures.duties(find(name).name());
+    }
+
+    /**
+     * Lets a user leave: another user becomes a member of the projects without another lab manager, the recipients get another address, the
+     * tokens are revoked, and the user is disabled. The answer lists what depended on the user.
+     */
+    @Verb(
+            value = "user leave NAME --to=OTHER [--mail=ADDRESS]",
+            about =
+                    "Removes a member from a project; with --to, lets a user leave Dozo: another user takes over what depends on the"
+                            + " user (dozo user duties), the tokens are revoked, and the user is disabled.",
+            lines = {"{name} has left; {to} takes over"},
+            items = "duties",
+            each = "  {kind word} {subject}[: {detail}]",
+            example = "dozo user leave tanaka --to suzuki --mail suzuki@example.org")
+    @PostMapping("/users/{name}/departure")
+    Departed depart(@PathVariable String name, @Valid @RequestBody Departure asked, Principal actor) {
+        if (asked.mail() != null) {
+            Recipients.checkMail("mail", asked.mail());
+        }
+        return departures
+                .leave(name, asked.to(), asked.mail(), actor.getName())
+                .map(duties -> new Departed(name, asked.to(), duties))
+                .orElseThrow(Missing.thing("user", name));
     }
 
     private User find(String name) {

@@ -1,6 +1,7 @@
 package dozo.backup;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.WrongSetting;
 import java.nio.file.Path;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -14,7 +15,8 @@ public record BackupSettings(
                         "where the active service backs up [itself](operating.md#backup-of-dozo-itself) every day, as `dozo backup` does;"
                                 + " best a file system of another machine. Whoever can read it has the service's keys",
                 allowed = "the absolute path of a folder that exists",
-                empty = "it does not")
+                empty = "it does not",
+                agree = Agree.SERVICES_WHETHER_SET)
         @DefaultValue("")
         String folder,
 

@@ -49,7 +49,7 @@ public final class ServiceBackup {
     static final String SETTINGS = "settings";
 
     /** The name of a backup that is not complete. */
-    private static final String PARTIAL = ".partial";
+    static final String PARTIAL = ".partial";
 
     private static final FileAttribute<Set<PosixFilePermission>> OWN_FOLDER =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -74,12 +74,13 @@ public final class ServiceBackup {
             @Nullable Long ledgerRow) {}
 
     /**
-     * Makes a backup in a new folder below one that exists, and reads it again.
+     * Makes a backup in a new folder below one that exists, and reads it again. What a killed backup of this service has left there, with
+     * its keys, is removed. NB: one at a time in a process, because a process cannot test its own locks.
      *
      * @return after it is on the disk
      * @throws StartFailure if the database has no tables of Dozo, for example
      */
-    public static Made make(Given given, Path parent, InstantSource clock) throws IOException {
+    public static synchronized Made make(Given given, Path parent, InstantSource clock) throws IOException {
         Settings settings = given.of(Settings.class);
         if (!Files.isDirectory(settings.workFolderOrNone())
                 || (settings.db().url().isEmpty() && !settings.hasEmbedded())) {
@@ -94,8 +95,10 @@ public final class ServiceBackup {
         if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             throw new FileAlreadyExistsException(folder.toString());
         }
+        String owner = settings.service().nameHere() + " " + settings.workFolderOrNone();
+        KeptBackups.removeLeftBehind(parent, owner);
         Files.createDirectory(partial, OWN_FOLDER);
-        try {
+        try (FileChannel _ = KeptBackups.mark(partial, owner)) {
             Contents contents = written(settings, given, partial, now);
             try (FileChannel file = FileChannel.open(
                     partial.resolve(Contents.FILE),
@@ -107,13 +110,12 @@ public final class ServiceBackup {
             check(partial, Contents.read(partial));
             sync(partial.resolve(TABLES), partial.resolve(WORK), partial);
             Files.move(partial, folder, StandardCopyOption.ATOMIC_MOVE);
+            KeptBackups.unmark(folder);
             sync(parent);
             return new Made(
                     folder,
                     contents.database().tables().size(),
-                    contents.database().tables().stream()
-                            .mapToLong(TableDump.Table::rows)
-                            .sum(),
+                    contents.database().rows(),
                     contents.files().size(),
                     contents.head() == null ? null : contents.head().row());
         } catch (IOException | RuntimeException | Error e) {
@@ -129,26 +131,33 @@ public final class ServiceBackup {
                 keep(settings.workFolderOrNone(), Files.createDirectory(folder.resolve(WORK), OWN_FOLDER));
         try (OpenDatabase database = OpenDatabase.of(settings);
                 Connection connection = database.login().getConnection()) {
-            String schema = Schema.version(connection);
-            if (schema == null) {
-                throw new StartFailure(StartFailure.UNAVAILABLE, "there is nothing to back up: the database is empty");
-            }
-            Head head = head(connection);
-            TableDump.Contents rows = TableDump.write(connection, tables);
+            Contents contents = rows(connection, tables, now, files);
             Files.writeString(
                     Files.createFile(folder.resolve(SETTINGS), OWN_FILE), settings(given), StandardOpenOption.SYNC);
-            return new Contents(
-                    Contents.FORM,
-                    now,
-                    Build.VERSION,
-                    schema,
-                    connection.getMetaData().getDatabaseProductVersion(),
-                    head,
-                    rows,
-                    files);
+            return contents;
         } catch (SQLException e) {
             throw new StartFailure(StartFailure.UNAVAILABLE, "the database cannot be read: " + e.getMessage(), e);
         }
+    }
+
+    /** Writes the rows of all tables, as the tables' owner. */
+    static Contents rows(Connection connection, Path tables, Instant now, List<KeptFile> files)
+            throws SQLException, IOException {
+        String schema = Schema.version(connection);
+        if (schema == null) {
+            throw new StartFailure(StartFailure.UNAVAILABLE, "there is nothing to back up: the database is empty");
+        }
+        Head head = head(connection);
+        TableDump.Contents rows = TableDump.write(connection, tables);
+        return new Contents(
+                Contents.FORM,
+                now,
+                Build.VERSION,
+                schema,
+                connection.getMetaData().getDatabaseProductVersion(),
+                head,
+                rows,
+                files);
     }
 
     /** Copies the files of the work folder; not its folders, which are the embedded database and what can be fetched again. */

@@ -22,6 +22,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
+import javax.sql.DataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -31,40 +33,85 @@ public final class ServiceRestore {
     private ServiceRestore() {}
 
     /**
+     * What was restored.
+     *
+     * @param readers statements that admit the readers of the audit views again: roles belong to a server, and are not in a backup
+     */
+    public record Restored(Contents contents, List<String> readers) {
+
+        /** Returns what a person must do for those who read the audit views; empty: nobody did. */
+        public String remaining() {
+            return readers.isEmpty()
+                    ? ""
+                    : "%nRoles of the database are not restored. For readers of the audit views, create the roles again and run as the owner of the tables:%n  %s"
+                            .formatted(String.join(System.lineSeparator() + "  ", readers));
+        }
+    }
+
+    /**
      * Restores what {@link ServiceBackup} made.
      *
      * @throws StartFailure if the database or the work folder has something else, this program does not have the backup's schema, or the
      *     restored ledger is not intact; the tables are empty then
      * @throws IOException if something in the backup is missing or damaged; nothing was changed then
      */
-    public static Contents restore(Settings settings, Path folder) throws IOException {
+    public static Restored restore(Settings settings, Path folder) throws IOException {
         Contents contents = Contents.read(folder);
         ServiceBackup.check(folder, contents);
         Path work = settings.workFolder();
         for (KeptFile kept : contents.files()) {
             refuseOther(work.resolve(kept.name()), content(folder, kept));
         }
-        try (OpenDatabase database = OpenDatabase.of(settings);
-                Connection connection = database.login().getConnection()) {
+        try (OpenDatabase database = OpenDatabase.of(settings)) {
+            return load(database.login(), folder.resolve(ServiceBackup.TABLES), contents, () -> {
+                for (KeptFile kept : contents.files()) {
+                    put(work.resolve(kept.name()), content(folder, kept));
+                }
+            });
+        }
+    }
+
+    interface Last {
+        void step() throws IOException;
+    }
+
+    /**
+     * Loads rows into an empty database and checks the ledger, in one transaction.
+     *
+     * @param owner of the tables
+     * @param last what must be on the disk before the commit: a database with rows is refused, so that nothing would bring it later
+     */
+    static Restored load(DataSource owner, Path tables, Contents contents, Last last) throws IOException {
+        try (Connection connection = owner.getConnection()) {
             refuseInUse(connection);
-            Schema.create(database.login(), contents.schema());
+            Schema.create(owner, contents.schema());
             connection.setAutoCommit(false);
-            TableDump.load(connection, folder.resolve(ServiceBackup.TABLES), contents.database());
+            TableDump.load(connection, tables, contents.database());
             checkLedger(connection, contents);
-            // Before the commit: a database with rows is refused, so that nothing would bring the rest of the files.
-            for (KeptFile kept : contents.files()) {
-                put(work.resolve(kept.name()), content(folder, kept));
-            }
+            last.step();
             connection.commit();
             connection.setAutoCommit(true);
             try (Statement statement = connection.createStatement()) {
                 statement.execute("analyze");
             }
+            return new Restored(contents, readers(connection));
         } catch (SQLException e) {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE, "the backup cannot be put into the database: " + e.getMessage(), e);
         }
-        return contents;
+    }
+
+    /** NB: never granted by this program: in another server, the role of this name may be another person's. */
+    private static List<String> readers(Connection connection) {
+        JdbcClient jdbc = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+        return jdbc.sql("select to_regclass('audit_reader') is not null")
+                        .query(Boolean.class)
+                        .single()
+                ? jdbc.sql("""
+                        select format('call audit.admit(%L, %L);', reader, code)
+                        from audit_reader left join project using (project_id) order by reader, code
+                        """).query((row, _) -> row.getString(1)).list()
+                : List.of();
     }
 
     /** Writes a file that is either whole or not there. */

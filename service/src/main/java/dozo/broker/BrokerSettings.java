@@ -2,9 +2,11 @@ package dozo.broker;
 
 import dozo.run.Notices;
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
+import java.util.function.Supplier;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
@@ -18,7 +20,8 @@ public record BrokerSettings(
                         "the RabbitMQ server that tells workers at once that there is work, without user and password. The"
                                 + " service and all workers need the same one; without one workers look every 15 s",
                 allowed = "amqp://host:port/virtual-host or amqps://…",
-                empty = "none")
+                empty = "none",
+                agree = Agree.SERVICES_AND_WORKERS)
         @DefaultValue("")
         String url,
 
@@ -45,8 +48,8 @@ public record BrokerSettings(
         return user.isEmpty() ? "guest" : user;
     }
 
-    String secret() {
-        return passwordFile.isEmpty() ? "guest" : SecretFile.read(passwordFile);
+    Supplier<String> secret() {
+        return passwordFile.isEmpty() ? () -> "guest" : SecretFile.followed(passwordFile);
     }
 
     /** The notices of this process: by the configured broker, or none. */

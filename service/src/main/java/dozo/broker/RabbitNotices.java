@@ -1,6 +1,7 @@
 package dozo.broker;
 
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.impl.CredentialsProvider;
 import dozo.run.Notices;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
@@ -13,10 +14,10 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.amqp.AmqpException;
 import org.springframework.amqp.core.BindingBuilder;
 import org.springframework.amqp.core.FanoutExchange;
 import org.springframework.amqp.core.Message;
@@ -91,8 +92,19 @@ final class RabbitNotices implements Notices, AutoCloseable {
         try {
             ConnectionFactory factory = new ConnectionFactory();
             factory.setUri(settings.url());
-            factory.setUsername(settings.userName());
-            factory.setPassword(settings.secret());
+            Supplier<String> password = settings.secret();
+            // Asked at each connection: the password may have been changed.
+            factory.setCredentialsProvider(new CredentialsProvider() {
+                @Override
+                public String getUsername() {
+                    return settings.userName();
+                }
+
+                @Override
+                public String getPassword() {
+                    return password.get();
+                }
+            });
             factory.setConnectionTimeout(CONNECT_MILLIS);
             factory.setRequestedHeartbeat(HEARTBEAT_SECONDS);
             // Spring connects again.
@@ -142,7 +154,8 @@ final class RabbitNotices implements Notices, AutoCloseable {
                     MessageBuilder.withBody(Long.toString(run).getBytes(StandardCharsets.US_ASCII))
                             .setAppId(self)
                             .build());
-        } catch (AmqpException e) {
+        } catch (RuntimeException e) {
+            // NB: also a defect must not end the thread, because nothing would be sent any more.
             if (!away) {
                 away = true;
                 LOG.warn("the broker does not answer, so workers look from time to time: {}", e.getMessage());

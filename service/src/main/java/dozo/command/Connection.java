@@ -215,14 +215,14 @@ final class Connection {
      *
      * @param encoding null: the service detects it
      */
-    <T> Answer<T> postCsv(String path, Path file, @Nullable String encoding, Class<T> type) {
+    <T> Answer<T> sendCsv(String method, String path, Path file, @Nullable String encoding, Class<T> type) {
         if (encoding != null && !encoding.matches("[A-Za-z0-9_-]{1,20}")) {
             throw new Failure(Exit.USAGE, "--encoding: expected utf-8, shift_jis or utf-16le");
         }
         String content = encoding == null ? "text/csv" : "text/csv; charset=\"" + encoding + '"';
         try {
             return Answer.of(
-                    ask("POST", path, content, BodyPublishers.ofFile(file), FILE_LIMIT), JSON.constructType(type));
+                    ask(method, path, content, BodyPublishers.ofFile(file), FILE_LIMIT), JSON.constructType(type));
         } catch (FileNotFoundException missing) {
             throw new Failure(Exit.USAGE, "file %s cannot be read".formatted(file));
         }

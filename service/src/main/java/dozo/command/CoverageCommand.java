@@ -93,16 +93,21 @@ final class CoverageCommand implements Callable<Integer> {
             json(answer, experiments);
         } else {
             Map<String, String> atRisk = RiskReport.states(service, coverage);
-            CoverageTable.print(service.out(), coverage.totals(), experiments.value(), atRisk);
+            CoverageTable.print(service.out(), coverage.totals(), retired(coverage), experiments.value(), atRisk);
             RiskReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
         }
         return exitCode(coverage);
     }
 
+    private static long retired(ShownCoverage coverage) {
+        return coverage.retired() == null ? 0 : coverage.retired().experiments();
+    }
+
     /** Returns the exit code. Experiments at risk may be as safe as when they were last sealed, but that is not well. */
     private static int exitCode(ShownCoverage coverage) {
-        return coverage.totals().safe() && RiskReport.atRisk(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
+        boolean safe = coverage.totals().safe() || (coverage.totals().experiments() == 0 && retired(coverage) > 0);
+        return safe && RiskReport.atRisk(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     private int groups(@Nullable String asOf) {

@@ -17,10 +17,15 @@ public final class CoverageTable {
     /**
      * Prints the table and the sentence.
      *
+     * @param retired the number of experiments that are not in the sums, because they are retired
      * @param atRisk the states of the experiments at risk by name, even if all of their entries are safe
      */
     public static void print(
-            PrintWriter out, Totals all, List<ExperimentCoverage> experiments, Map<String, String> atRisk) {
+            PrintWriter out,
+            Totals all,
+            long retired,
+            List<ExperimentCoverage> experiments,
+            Map<String, String> atRisk) {
         if (!experiments.isEmpty()) {
             Table table = new Table("EXPERIMENT", "SAFE", ">FILES", ">OF", ">SIZE", ">OF", "TITLE");
             for (ExperimentCoverage experiment : experiments) {
@@ -36,7 +41,7 @@ public final class CoverageTable {
             table.print(out);
             out.println();
         }
-        out.println(colour(all, !atRisk.isEmpty()).of(sentence(all, !atRisk.isEmpty())));
+        out.println(colour(all, !atRisk.isEmpty()).of(sentence(all, retired, !atRisk.isEmpty())));
         out.flush();
     }
 
@@ -107,9 +112,11 @@ public final class CoverageTable {
     }
 
     /** Returns the answer to "is everything safe?". */
-    private static String sentence(Totals all, boolean anyAtRisk) {
+    private static String sentence(Totals all, long retired, boolean anyAtRisk) {
         if (all.experiments() == 0) {
-            return "No experiment is registered yet.";
+            return retired == 0
+                    ? "No experiment is registered yet."
+                    : "All experiments are retired: %,d.".formatted(retired);
         }
         String sums = "%,d files, %s".formatted(all.filesSafe(), Size.text(all.bytesSafe()));
         if (all.safe()) {

@@ -285,8 +285,8 @@ public final class Dozo {
         RiskReport.print(out, service, coverage);
         PromiseReport.print(out, service, run.site());
         PromiseReport.printDrills(out, service);
-        ServiceReport.print(
-                out, service.get("/api/v1/service", ShownService.class).value().services());
+        ShownService shown = service.get("/api/v1/service", ShownService.class).value();
+        ServiceReport.print(out, shown.services(), shown.workers());
     }
 
     /** Follows a run to its end, and returns it. */

@@ -185,7 +185,8 @@ final class RegisterCommand implements Callable<Integer> {
     }
 
     private int many(Many many) {
-        Answer<ShownBulk> answer = service.postCsv(
+        Answer<ShownBulk> answer = service.sendCsv(
+                "POST",
                 "/api/v1/experiments/bulk?mode=%s&dryRun=%s&suggest=%s"
                         .formatted(many.each ? "each" : "all", many.dryRun || suggest, suggest || fill),
                 many.csv,

@@ -10,9 +10,12 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import tools.jackson.databind.JsonNode;
@@ -164,9 +167,14 @@ record Request(
         String address = address(service, given).toString();
         if (operation.at("/requestBody/content").has("text/csv")) {
             CommandSpec command = service.commandLine().getCommandSpec();
-            Path file = Path.of(command.positionalParameters().getFirst().<String>getValue());
-            return service.postCsv(
-                    address, file, command.findOption("--encoding").getValue(), JsonNode.class);
+            OptionSpec named = command.findOption("--csv");
+            ArgSpec file = named == null ? command.positionalParameters().getFirst() : named;
+            return service.sendCsv(
+                    method.toUpperCase(Locale.ROOT),
+                    address,
+                    Path.of(file.<String>getValue()),
+                    command.findOption("--encoding").getValue(),
+                    JsonNode.class);
         }
         Map<String, Object> body = new LinkedHashMap<>(given);
         body.keySet().removeIf(name -> !placeOf(name).equals("body"));
@@ -208,6 +216,11 @@ record Request(
                             service, drill, path + "/" + drill.value().id());
                 }
             }
+            case MOVE -> {
+                if (wait) {
+                    return moved(service, answer);
+                }
+            }
             case STOP -> {
                 if (wait) {
                     return Dozo.stopped(service, Answer.of(answer, ShownRun.class));
@@ -231,6 +244,22 @@ record Request(
             });
         }
         return exit(answer.sent());
+    }
+
+    /** Follows a move of sources to its end. */
+    private int moved(Connection service, Answer<JsonNode> begun) throws InterruptedException {
+        Function<JsonNode, String> line =
+                move -> Phrase.lines(move, said("lines")).findFirst().orElse("");
+        Answer<JsonNode> ended = Following.end(
+                service,
+                begun,
+                path,
+                JsonNode.class,
+                move -> move.path("goesOn").booleanValue(),
+                line,
+                "the service goes on; to see it: dozo source moving; to stop it: dozo source stop");
+        service.print(ended, line.apply(ended.sent()));
+        return exit(ended.sent());
     }
 
     /** Returns the response's fields and those that were given; all that was given is in {@code given}, too. */

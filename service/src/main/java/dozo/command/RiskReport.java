@@ -6,6 +6,7 @@ import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ShownExperiment;
 import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.file.Size;
+import dozo.ledger.Coverage.Retired;
 import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
 import dozo.run.Headlines.Kind;
@@ -14,6 +15,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Shows on a terminal what needs a person: the headline, and the experiments at risk, the gravest first. */
 final class RiskReport {
@@ -56,7 +58,20 @@ final class RiskReport {
         if (atRisk(coverage) > 0) {
             out.println("For the reasons: dozo findings");
         }
+        if (coverage.retired() != null && coverage.retired().experiments() > 0) {
+            out.println(retired(coverage.retired(), coverage.site()));
+        }
         out.flush();
+    }
+
+    private static String retired(Retired retired, @Nullable String site) {
+        long unsafe = retired.experiments() - retired.experimentsSafe();
+        return "%,d retired (%s, %s at %s)"
+                .formatted(
+                        retired.experiments(),
+                        Size.text(retired.bytes()),
+                        unsafe == 0 ? "all verified" : "%,d not verified".formatted(unsafe),
+                        site == null ? "any site" : site);
     }
 
     private static List<String> lines(Risk risk, Connection service, ShownCoverage coverage) {

@@ -1,7 +1,9 @@
 package dozo.command;
 
+import dozo.run.Equipment.Difference;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
+import dozo.run.Services.SeenWorker;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -11,11 +13,23 @@ final class ServiceReport {
 
     private ServiceReport() {}
 
-    /** Prints nothing if there is only one service. */
-    static void print(PrintWriter out, List<SeenService> services) {
-        if (services.size() < 2) {
-            return;
+    /** Prints nothing if there is only one service, and no worker that differs from it. */
+    static void print(PrintWriter out, List<SeenService> services, List<SeenWorker> workers) {
+        if (services.size() > 1) {
+            printServices(out, services);
         }
+        services.forEach(each -> printDifferences(out, each.name(), each.differences()));
+        workers.forEach(each -> printDifferences(out, "worker " + each.name(), each.differences()));
+    }
+
+    private static void printDifferences(PrintWriter out, String name, List<Difference> differences) {
+        for (Difference each : differences) {
+            String line = "  %s: %s".formatted(Connection.visible(name), Connection.visible(each.words()));
+            out.println(each.grave() ? Colour.BAD.of(line) : line);
+        }
+    }
+
+    private static void printServices(PrintWriter out, List<SeenService> services) {
         out.println("services: " + services.stream().map(ServiceReport::words).collect(Collectors.joining(", ")));
         if (!Services.missing(services).isEmpty()) {
             out.println(Colour.BAD.of("  no service stands by: if the active one fails, nobody takes over"));

@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 @Command(
         name = "site",
         mixinStandardHelpOptions = true,
-        description = "DR sites: add, change, remove, check, show, key, schedule, timetable.")
+        description = "DR sites: add, change, remove, check, show, key, schedule, timetable, title.")
 public final class SiteCommand {
 
     SiteCommand() {}
@@ -308,7 +308,7 @@ public final class SiteCommand {
             Phrase.print(
                     out,
                     site,
-                    "site {name} at {user}@{host}:{port}:{root}",
+                    "site {name}[ ({title})] at {user}@{host}:{port}:{root}",
                     "  through  {jump.user}@{jump.host}:{jump.port}",
                     "{dscp?}  DSCP     {dscp}");
             if (can.isObject()) {

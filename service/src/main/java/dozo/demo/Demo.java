@@ -308,7 +308,7 @@ public final class Demo implements Callable<Integer> {
         Coverage coverage = started.getBean(Coverage.class);
         Site site = started.getBean(Sites.class).find("dr").orElseThrow();
         Coverage.Totals all = coverage.all(site.id());
-        CoverageTable.print(out, all, experiments(coverage, site.id()), Map.of());
+        CoverageTable.print(out, all, 0, experiments(coverage, site.id()), Map.of());
         return all.safe() && ended.state() == RunState.COMPLETE;
     }
 

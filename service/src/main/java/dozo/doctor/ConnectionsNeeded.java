@@ -29,7 +29,7 @@ record ConnectionsNeeded(int each, int services, int workers) {
         JdbcClient jdbc = JdbcClient.create(open.login());
         return new ConnectionsNeeded(
                 each,
-                Math.max(1, count(jdbc, "select count(*) from service_seen where not stopped")),
+                Math.max(1, count(jdbc, "select count(*) from service_seen where not stopped and process = 0")),
                 count(
                         jdbc,
                         "select count(distinct host) from run_worker where joined and began_at > now() - interval '7 days'"));

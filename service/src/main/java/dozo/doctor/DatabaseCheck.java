@@ -81,13 +81,23 @@ final class DatabaseCheck {
                         ABOUT,
                         reason + NOT_CHECKED,
                         "Correct the settings, or run dozo doctor as the user of the service."));
-            case Database.Asleep(boolean hasData) -> List.of(asleep(hasData));
+            case Database.Asleep(boolean hasData, int major) -> List.of(asleep(hasData, major));
             case Database.Closed(String address, SQLException reason) -> List.of(closed(address, reason));
             case Database.Open open -> open(open, installation);
         };
     }
 
-    private static Result asleep(boolean hasData) {
+    private static Result asleep(boolean hasData, int major) {
+        if (major != DatabaseServer.VERSION_TESTED) {
+            return Result.broken(
+                    ABOUT,
+                    "the embedded database is of PostgreSQL %d, and this version of Dozo has PostgreSQL %d"
+                                    .formatted(major, DatabaseServer.VERSION_TESTED)
+                            + NOT_CHECKED,
+                    major < DatabaseServer.VERSION_TESTED
+                            ? "Run dozo upgrade-database."
+                            : "Install the later version of Dozo, or run dozo upgrade-database --back.");
+        }
         return hasData
                 ? Result.warning(
                         ABOUT,

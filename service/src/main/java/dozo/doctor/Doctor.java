@@ -37,6 +37,7 @@ public final class Doctor {
             new Check("oidc", OidcCheck::look),
             Check.ofSettings("worklist", WorklistSettings.class, WorklistCheck::look),
             Check.ofSettings("mail", MailSettings.class, MailCheck::look),
+            Check.ofCatalogue("users", UsersCheck::look),
             Check.ofCatalogue("sites", SitesCheck::look),
             Check.ofCatalogue("origins", OriginsCheck::look),
             Check.ofCatalogue("sources", SourcesCheck::look));

@@ -1,12 +1,16 @@
 package dozo.doctor;
 
+import dozo.db.EmbeddedFolder;
 import dozo.start.DatabaseLogin;
+import dozo.start.DatabaseServer;
 import dozo.start.Given;
 import dozo.start.Schema;
 import dozo.start.Schema.Standing;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,8 +35,8 @@ public final class Installation {
         /** It answers. */
         record Open(DatabaseLogin login, boolean embedded, Standing schema) implements Database {}
 
-        /** It is embedded, and no service has started it now. */
-        record Asleep(boolean hasData) implements Database {}
+        /** It is embedded, of a major version of PostgreSQL, and no service has started it now. */
+        record Asleep(boolean hasData, int major) implements Database {}
 
         /** It cannot be used, for example because it does not answer. */
         record Closed(String address, SQLException reason) implements Database {}
@@ -104,7 +108,7 @@ public final class Installation {
         boolean embedded = settings.db().url().isEmpty();
         try {
             Optional<DatabaseLogin> login = DatabaseLogin.beside(settings);
-            return login.isEmpty() ? new Database.Asleep(settings.hasEmbedded()) : opened(login.get(), embedded);
+            return login.isEmpty() ? asleep(settings) : opened(login.get(), embedded);
         } catch (SQLException e) {
             return new Database.Closed(settings.db().toString(), e);
         } catch (IOException e) {
@@ -112,6 +116,13 @@ public final class Installation {
         } catch (IllegalArgumentException e) {
             return new Database.Unknown("the password file " + e.getMessage());
         }
+    }
+
+    private static Database asleep(Settings settings) throws IOException {
+        Path data = settings.workFolderOrNone().resolve("postgres/data");
+        return new Database.Asleep(
+                settings.hasEmbedded(),
+                Files.exists(data.resolve("PG_VERSION")) ? EmbeddedFolder.major(data) : DatabaseServer.VERSION_TESTED);
     }
 
     private static Database opened(DatabaseLogin login, boolean embedded) throws SQLException {

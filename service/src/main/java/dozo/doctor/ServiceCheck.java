@@ -1,10 +1,14 @@
 package dozo.doctor;
 
+import dozo.file.Build;
+import dozo.run.Equipment.Difference;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import dozo.run.Services.ServiceState;
+import dozo.run.Services.Unlike;
 import dozo.start.Settings;
-import java.sql.Timestamp;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -26,9 +30,34 @@ final class ServiceCheck {
                 .settings(Settings.class)
                 .map(settings -> settings.service().nameHere())
                 .orElse("");
-        List<Result> results = new ArrayList<>(active(catalogue, here));
+        List<Result> results = new ArrayList<>(List.of(Result.ok("version", Build.VERSION)));
+        results.addAll(active(catalogue, here));
         catalogue.flatMap(jdbc -> standBy(new Services(jdbc).all())).ifPresent(results::add);
+        catalogue.stream()
+                .flatMap(jdbc -> new Services(jdbc).unlike().stream())
+                .forEach(each -> each.differences().forEach(difference -> results.add(differs(each, difference))));
         return results;
+    }
+
+    private static Result differs(Unlike unlike, Difference difference) {
+        String message = "%s %s: %s"
+                .formatted(
+                        unlike.worker() ? "the worker" : "the service that stands by,",
+                        unlike.name(),
+                        difference.words());
+        return switch (difference.kind()) {
+            case KEY_MISSING, KEY_DIFFERS ->
+                Result.broken(
+                        ABOUT,
+                        message,
+                        "Copy %s of the active service to %s on that machine, for its user only."
+                                .formatted(difference.source(), difference.file()));
+            case SETTING_DIFFERS ->
+                Result.warning(
+                        ABOUT, message, "Set it as for the active service, and restart; dozo settings lists all.");
+            case VERSION_DIFFERS ->
+                Result.warning(ABOUT, message, "Install the same version and commit on all machines.");
+        };
     }
 
     private static Optional<Result> standBy(List<SeenService> services) {
@@ -47,7 +76,7 @@ final class ServiceCheck {
         }
         String names = services.stream()
                 .filter(each -> each.state() == ServiceState.STANDS_BY)
-                .map(SeenService::name)
+                .map(each -> "%s (%s)".formatted(each.name(), each.version()))
                 .collect(Collectors.joining(", "));
         return names.isEmpty() ? Optional.empty() : Optional.of(Result.ok(ABOUT, "standing by: " + names));
     }
@@ -59,17 +88,20 @@ final class ServiceCheck {
     private static List<Result> active(Optional<JdbcClient> catalogue, String here) {
         return catalogue
                 .map(jdbc -> jdbc.sql("""
-                                select name, began_at, lease_until >= now() as valid from service_lease
+                                select l.name, l.began_at, l.lease_until >= now() as valid, coalesce(s.version, '?') as version
+                                from service_lease l left join service_seen s on s.name = l.name and s.process = 0
                                 """)
                         .query((row, n) -> row.getBoolean("valid")
-                                ? active(row.getString("name"), row.getTimestamp("began_at"), here)
+                                ? active(row, here)
                                 : Result.ok(ABOUT, "no service is active now"))
                         .list())
                 .orElse(List.of());
     }
 
-    private static Result active(String name, Timestamp since, String here) {
-        String message = "%s is active since %s".formatted(name, since.toInstant());
+    private static Result active(ResultSet row, String here) throws SQLException {
+        String name = row.getString("name");
+        String message = "%s is active since %s, version %s"
+                .formatted(name, row.getTimestamp("began_at").toInstant(), row.getString("version"));
         return Result.ok(ABOUT, name.equals(here) ? message : message + "; this one, %s, stands by".formatted(here));
     }
 }

@@ -4,6 +4,7 @@ import dozo.file.Size;
 import dozo.ledger.Ledger;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.remote.AcceptedKey;
 import dozo.remote.Identity;
 import dozo.remote.KeyPowers.Power;
 import dozo.remote.Lanes;
@@ -88,6 +89,13 @@ final class SitesCheck {
                     "Run chmod 600 on it, as its owner."));
         }
         try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            if (Files.exists(Identity.former(key)) && AcceptedKey.at(site.address()) == AcceptedKey.FORMER) {
+                results.add(Result.warning(
+                        about,
+                        "the site accepts only the key before the present one",
+                        "Add the present public key (dozo site key) to the authorized_keys of %s there."
+                                .formatted(site.address().user())));
+            }
             SiteCheck check = SiteCheck.of(lanes.next());
             results.addAll(found(site, check));
             if (check.usable()) {

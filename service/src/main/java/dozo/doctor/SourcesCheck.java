@@ -75,13 +75,15 @@ final class SourcesCheck {
 
     private static Set<Path> sources(JdbcClient jdbc) {
         Set<Path> sources = new LinkedHashSet<>();
-        jdbc.sql(
-                        "select unnest(source_roots) as path from project union select spool from origin where active and kind = 'tree'")
+        jdbc.sql("""
+                        select unnest(source_roots) as path from project where retired_at is null
+                        union select spool from origin where active and kind = 'tree'
+                        """)
                 .query((row, n) -> path(row.getBytes("path")))
                 .list()
                 .forEach(each -> each.ifPresent(sources::add));
         jdbc.sql("""
-                        select coalesce(list_file, source_root) as path from experiment
+                        select coalesce(list_file, source_root) as path from living_experiment
                         where source_kind = 'filesystem'
                         order by experiment_id desc limit :most
                         """)

@@ -12,6 +12,7 @@
             "file",
             "ledger",
             "message",
+            "people",
             "plan",
             "registry",
             "remote",

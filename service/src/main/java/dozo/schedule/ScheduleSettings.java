@@ -2,6 +2,7 @@ package dozo.schedule;
 
 import dozo.run.Timetable;
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import java.time.ZoneId;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -21,7 +22,8 @@ public record ScheduleSettings(
         @Setting(
                 value = "the time zone of all times of day, in settings and on pages",
                 allowed = "a time zone's name such as Asia/Tokyo",
-                empty = "the machine's time zone")
+                empty = "the machine's time zone",
+                agree = Agree.SERVICES_AND_WORKERS)
         @DefaultValue("")
         String zone) {
 

@@ -27,8 +27,11 @@ public class Administrator implements SmartInitializingSingleton {
             throws IOException {
         String given = administrator.passwordFile();
         this.file = given.isEmpty()
-                ? SecretFile.made(settings.workFolder(), "admin-password", PASSWORD_BYTES)
+                ? settings.workFolder().resolve("admin-password")
                 : Path.of(given).toAbsolutePath();
+        if (given.isEmpty() && active.isHere()) {
+            SecretFile.made(settings.workFolder(), "admin-password", PASSWORD_BYTES);
+        }
         this.users = users;
         this.active = active;
     }

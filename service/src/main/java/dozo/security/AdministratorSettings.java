@@ -1,6 +1,7 @@
 package dozo.security;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -12,6 +13,7 @@ public record AdministratorSettings(
                 value = "the password of `admin`, from each start on",
                 allowed = "a file whose only line is the secret, writable only by its owner",
                 empty = "generated at the first start, in `admin-password` in `DOZO_WORK`",
-                secret = Secret.IN_FILE)
+                secret = Secret.IN_FILE,
+                agree = Agree.NOBODY)
         @DefaultValue("")
         String passwordFile) {}

@@ -1,6 +1,7 @@
 package dozo.security;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import dozo.start.SecretFile;
@@ -25,7 +26,8 @@ public record OidcSettings(
         @Setting(
                 value = "certificates to trust instead of Java's",
                 allowed = "a readable file with certificates in PEM format",
-                empty = "Java's")
+                empty = "Java's",
+                agree = Agree.SERVICES_WHETHER_SET)
         @DefaultValue("")
         String caFile,
 

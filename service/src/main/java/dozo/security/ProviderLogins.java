@@ -4,6 +4,7 @@ import dozo.people.Users;
 import dozo.people.Users.Realm;
 import dozo.people.Users.User;
 import dozo.security.Directory.Known;
+import dozo.web.Prefix;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -142,7 +143,7 @@ class ProviderLogins {
             throws IOException {
         String here = LoginForm.PATH + "?logout";
         String base = provider.serviceUrl().isEmpty()
-                ? ServletUriComponentsBuilder.fromContextPath(request).toUriString()
+                ? ServletUriComponentsBuilder.fromContextPath(request).toUriString() + Prefix.of(request)
                 : provider.serviceUrl();
         Optional<String> there = login != null && login.getDetails() instanceof AtProvider session
                 ? provider.endOfSession(session.idToken(), base + here)

@@ -1,9 +1,14 @@
 package dozo.security;
 
 import dozo.start.HttpSettings;
+import dozo.web.Prefix;
+import jakarta.servlet.ServletException;
+import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.RemoteIpValve;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.Cookie;
@@ -12,8 +17,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 
 /**
- * Trusts the configured TLS proxies: their headers give the client's address and whether it used TLS. No other client's
- * headers are used: a client that can choose its address cannot be throttled. With proxies, and with TLS of the
+ * Trusts the configured TLS proxies: their headers give the client's address, whether it used TLS, and the path below
+ * which they show the service. No other client's headers are used: a client that can choose its address cannot be throttled. With proxies, and with TLS of the
  * service's own, cookies are sent only over TLS, and responses require TLS for a year (HSTS).
  */
 @Component
@@ -41,7 +46,16 @@ class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFacto
     @Override
     public void customize(TomcatServletWebServerFactory server) {
         if (!addresses.isEmpty()) {
-            RemoteIpValve valve = new RemoteIpValve();
+            RemoteIpValve valve = new RemoteIpValve() {
+                @Override
+                public void invoke(Request request, Response response) throws IOException, ServletException {
+                    // NB: while the request still has the address of the proxy.
+                    if (addresses.contains(request.getRemoteAddr())) {
+                        Prefix.keep(request, request.getHeader(Prefix.HEADER));
+                    }
+                    super.invoke(request, response);
+                }
+            };
             valve.setInternalProxies(addresses.stream().map(Pattern::quote).collect(Collectors.joining("|")));
             valve.setRemoteIpHeader("X-Forwarded-For");
             valve.setProtocolHeader("X-Forwarded-Proto");

@@ -1,8 +1,10 @@
 package dozo.start;
 
 import dozo.db.ActiveService;
+import dozo.db.ActiveService.Holder;
 import dozo.db.EmbeddedDatabase;
 import dozo.db.LostDatabase;
+import dozo.run.Equipment;
 import dozo.run.TransferSettings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,10 +16,12 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
@@ -33,13 +37,15 @@ class Database implements AutoCloseable {
 
     private final DatabaseLogin login;
     private final @Nullable EmbeddedDatabase embedded;
+    private final Role role;
     private final Lease lease;
     private final ActiveService active;
     private final Presence presence;
 
     /** Opens the database. A program with pages is a service; another one says what it is, or is a command. */
-    Database(Settings settings, ApplicationContext program, Optional<Role> given) throws IOException {
-        Role role = given.orElse(program instanceof WebServerApplicationContext ? Role.SERVICE : Role.COMMAND);
+    Database(Settings settings, ApplicationContext program, Optional<Role> given, Likeness likeness)
+            throws IOException {
+        role = given.orElse(program instanceof WebServerApplicationContext ? Role.SERVICE : Role.COMMAND);
         if (role == Role.WORKER && settings.db().url().isEmpty()) {
             throw new StartFailure(
                     StartFailure.CONFIGURATION,
@@ -67,10 +73,28 @@ class Database implements AutoCloseable {
             stop();
             throw e;
         }
+        requireLikeness(likeness);
         presence = new Presence(lease, embedded);
         presence.start();
         if (embedded != null) {
             embedded.supervise(lost -> presence.end(String.valueOf(lost.getMessage())));
+        }
+    }
+
+    /** Before anything is generated, and before this service could take over. */
+    private void requireLikeness(Likeness likeness) {
+        try {
+            Holder other = active.holder();
+            if (other != null && !active.isHere()) {
+                likeness.require(role, JdbcClient.create(login), other);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            lease.close();
+            throw new StartFailure(StartFailure.UNAVAILABLE, "the start was interrupted", e);
+        } catch (RuntimeException e) {
+            lease.close();
+            throw e;
         }
     }
 
@@ -154,16 +178,67 @@ class Database implements AutoCloseable {
     }
 
     private static EmbeddedDatabase start(Settings settings) {
-        Path folder = settings.workFolder().resolve(DatabaseLogin.EMBEDDED);
+        Path folder = settings.embedded();
         if (Files.notExists(folder)) {
             LOG.info(
                     "creating an embedded database in {} because DOZO_DB_URL is not set; this takes some seconds",
                     folder);
         }
-        try {
-            return EmbeddedDatabase.start(folder);
-        } catch (IOException e) {
-            throw new StartFailure(StartFailure.UNAVAILABLE, String.valueOf(e.getMessage()), e);
+        return OpenDatabase.start(settings);
+    }
+
+    /**
+     * Has the others know every 10 s what this process has in common with them. On a thread of its own: a file server that does not
+     * respond must not hold up the lease.
+     */
+    @Component
+    static class Announcement implements SmartInitializingSingleton, AutoCloseable {
+
+        private static final Duration INTERVAL = Duration.ofSeconds(10);
+
+        private final Database database;
+        private final Likeness likeness;
+        private final JdbcClient jdbc;
+        private final Thread telling =
+                Thread.ofPlatform().daemon().name("equipment").unstarted(this::tell);
+
+        Announcement(Database database, Likeness likeness, JdbcClient jdbc) {
+            this.database = database;
+            this.likeness = likeness;
+            this.jdbc = jdbc;
+        }
+
+        @Override
+        public void afterSingletonsInstantiated() {
+            if (database.role != Role.COMMAND && database.embedded == null) {
+                telling.start();
+            }
+        }
+
+        private void tell() {
+            try {
+                for (boolean told = false; ; ) {
+                    try {
+                        Equipment own = likeness.of(database.role, jdbc);
+                        // Not before a first start has generated its keys.
+                        told = told || Likeness.isComplete(own);
+                        if (told) {
+                            database.lease.equip(own);
+                        }
+                    } catch (RuntimeException e) {
+                        // NB: a defect must not end the thread either, because nothing would be told any more.
+                        LOG.debug("keys and settings cannot be told now", e);
+                    }
+                    Thread.sleep(told ? INTERVAL : PAUSE);
+                }
+            } catch (InterruptedException closing) {
+                // The service is closing.
+            }
+        }
+
+        @Override
+        public void close() {
+            telling.interrupt();
         }
     }
 

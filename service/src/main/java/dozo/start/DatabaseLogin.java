@@ -8,9 +8,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.function.Supplier;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** The database server's address and the credentials of Dozo. */
+/**
+ * The database server's address and the credentials of Dozo. A file with the password is read again for each new connection, so that
+ * the password can be changed while the service runs.
+ */
 public final class DatabaseLogin extends DriverManagerDataSource {
 
     /** The folder of the embedded database, below the work folder. */
@@ -18,14 +22,17 @@ public final class DatabaseLogin extends DriverManagerDataSource {
 
     private static final String LIMIT_SECONDS = "10";
 
+    private final Supplier<String> password;
+
     // NB: PGSimpleDataSource would put all of the driver's settings into its address. Flyway looks for passwords in it
     // by expressions whose time grows with the square of its length: a third of a second at each start.
-    DatabaseLogin(String url, String user, String password) {
-        super(url, properties(user, password));
+    DatabaseLogin(String url, String user, Supplier<String> password) {
+        super(url, properties(user));
+        this.password = password;
     }
 
-    DatabaseLogin(EmbeddedDatabase.Access access) {
-        this(access.url(), access.user(), access.password());
+    public DatabaseLogin(EmbeddedDatabase.Access access) {
+        this(access.url(), access.user(), access::password);
     }
 
     /** Returns the login at the configured address. */
@@ -80,14 +87,20 @@ public final class DatabaseLogin extends DriverManagerDataSource {
         }
     }
 
-    private static Properties properties(String user, String password) {
+    @Override
+    protected Connection getConnectionFromDriver(Properties properties) throws SQLException {
+        String now = password.get();
+        if (!now.isEmpty()) {
+            properties.setProperty("password", now);
+        }
+        return super.getConnectionFromDriver(properties);
+    }
+
+    private static Properties properties(String user) {
         Properties properties = new Properties();
         // What is not given may be in the address.
         if (!user.isEmpty()) {
             properties.setProperty("user", user);
-        }
-        if (!password.isEmpty()) {
-            properties.setProperty("password", password);
         }
         properties.setProperty("ApplicationName", "dozo");
         properties.setProperty("tcpKeepAlive", "true");

@@ -5,6 +5,7 @@ import dozo.setting.Setting.Secret;
 import dozo.setting.SizeOfSetting;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -125,6 +126,19 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         } catch (IllegalArgumentException | ArithmeticException wrong) {
             return false;
         }
+    }
+
+    /** Returns a valid value in one form, however it was written; for the machine's time zone, its name. */
+    String plain(String value) {
+        return switch (kind()) {
+            case TIME -> time(value).toString();
+            case SIZE -> SizeOfSetting.parse(value).toString();
+            case NUMBER, SWITCH -> value.strip();
+            case TEXT ->
+                value.isEmpty() && property.equals("dozo.schedule.zone")
+                        ? ZoneId.systemDefault().getId()
+                        : value;
+        };
     }
 
     private <T extends Comparable<T>> boolean within(T value, java.util.function.Function<String, T> typed) {

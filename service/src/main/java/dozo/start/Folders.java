@@ -1,9 +1,11 @@
 package dozo.start;
 
 import dozo.certificate.SigningKey;
+import dozo.db.ActiveService;
 import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
 import dozo.registry.SiteKey;
+import dozo.registry.SiteKeys;
 import java.util.List;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -34,14 +36,20 @@ class Folders {
         return new RecoveryKey(settings.workFolder().resolve("recovery-key"));
     }
 
-    /** Creates the keys that a service publishes, so that reading them creates nothing. */
+    /**
+     * Creates the keys that a service publishes, so that reading them creates nothing. A service that stands by must have those of
+     * the active one.
+     */
     @Bean
     @ConditionalOnWebApplication
-    SmartInitializingSingleton publishedKeys(SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery) {
+    SmartInitializingSingleton publishedKeys(
+            SiteKeys forSites, SigningKey forCertificates, RecoveryKey forRecovery, ActiveService active) {
         return () -> {
-            forSites.created();
-            forCertificates.create();
-            forRecovery.create();
+            if (active.isHere()) {
+                forSites.create();
+                forCertificates.create();
+                forRecovery.create();
+            }
         };
     }
 }

@@ -1,5 +1,7 @@
 package dozo.start;
 
+import dozo.file.Digest;
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.SizeOfSetting;
 import dozo.setting.WrongSetting;
@@ -11,6 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
@@ -52,6 +56,9 @@ public final class Given {
             "DOZO_USER");
 
     private static final String PREFIX = "dozo.";
+
+    /** Enough of a digest to see that a value differs. */
+    private static final int DIGITS = 16;
 
     private final ConfigurableEnvironment environment;
     private final Binder binder;
@@ -139,6 +146,26 @@ public final class Given {
                     return new InForce(each, shown, given.map(this::from).orElse("default"));
                 })
                 .toList();
+    }
+
+    /**
+     * Returns digests of the settings in which processes with one database must agree, by environment variable. Of a secret, and of
+     * what belongs to a machine, only whether it is set counts.
+     */
+    SortedMap<String, String> agreed(boolean worker) {
+        SortedMap<String, String> digests = new TreeMap<>();
+        for (Declared each : declared) {
+            Agree who = each.says().agree();
+            if (who == Agree.SERVICES_AND_WORKERS || (!worker && who != Agree.NOBODY)) {
+                String value = find(each).isPresent() ? value(each) : each.standard();
+                boolean whether =
+                        who == Agree.SERVICES_WHETHER_SET || each.says().secret() != Secret.NONE;
+                String compared = whether ? String.valueOf(!value.isEmpty()) : each.plain(value);
+                digests.put(
+                        each.environment(), Digest.ofText(compared).toString().substring(0, DIGITS));
+            }
+        }
+        return digests;
     }
 
     private void refuseUnknown(Consumer<StartFailure> refused) {

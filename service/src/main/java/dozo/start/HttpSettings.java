@@ -1,6 +1,7 @@
 package dozo.start;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.WrongSetting;
 import java.time.Instant;
 import java.util.Arrays;
@@ -15,11 +16,16 @@ public record HttpSettings(
         @Setting(
                 value =
                         "the address on which the service listens; plain HTTP unless `DOZO_HTTP_TLS_CERTIFICATE_FILE` is set",
-                allowed = "an address or a name of this machine")
+                allowed = "an address or a name of this machine",
+                agree = Agree.NOBODY)
         @DefaultValue("127.0.0.1")
         String address,
 
-        @Setting(value = "the port on which the service listens; 0: any free port", min = "0", max = "65535")
+        @Setting(
+                value = "the port on which the service listens; 0: any free port",
+                min = "0",
+                max = "65535",
+                agree = Agree.NOBODY)
         @DefaultValue("8080")
         int port,
 
@@ -28,23 +34,27 @@ public record HttpSettings(
                         "the certificate for TLS by the service itself, and after it those of its issuers. When the files"
                                 + " change, the new pair is used within a minute; a wrong one is logged, and the earlier one stays",
                 allowed = "a file with valid certificates in PEM format, the service's own first",
-                empty = "plain HTTP")
+                empty = "plain HTTP",
+                agree = Agree.NOBODY)
         @DefaultValue("")
         String tlsCertificateFile,
 
         @Setting(
                 value = "the private key of the certificate",
                 allowed = "a file with its private key in PEM format, unencrypted, writable only by its owner",
-                empty = "required with `DOZO_HTTP_TLS_CERTIFICATE_FILE`")
+                empty = "required with `DOZO_HTTP_TLS_CERTIFICATE_FILE`",
+                agree = Agree.NOBODY)
         @DefaultValue("")
         String tlsKeyFile,
 
         @Setting(
-                value = "the TLS proxies in front of the service. Only their `X-Forwarded-For` and `-Proto` are"
-                        + " used; cookies are `Secure`, responses over TLS have HSTS, and login to pages"
-                        + " requires TLS",
+                value =
+                        "the TLS proxies in front of the service. Only their `X-Forwarded-For`, `-Proto` and `-Prefix` are"
+                                + " used; cookies are `Secure`, responses over TLS have HSTS, and login to pages"
+                                + " requires TLS",
                 allowed = "numeric addresses separated by commas",
-                empty = "none")
+                empty = "none",
+                agree = Agree.NOBODY)
         @DefaultValue("")
         String tlsProxy,
 
@@ -53,7 +63,8 @@ public record HttpSettings(
                         + " `dozo.example.org`, in addition to this machine's own. Any other `Host` gets"
                         + " 421, except for `/actuator/health`",
                 allowed = "names and addresses separated by commas, without ports",
-                empty = "`DOZO_HTTP_ADDRESS`, loopback, and the address of this machine that a connection came to")
+                empty = "`DOZO_HTTP_ADDRESS`, loopback, and the address of this machine that a connection came to",
+                agree = Agree.NOBODY)
         @DefaultValue("")
         String hosts) {
 

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.db.ActiveService;
 import dozo.db.ActiveService.Holder;
+import dozo.run.Equipment;
 import dozo.start.LeaseTable.Kept;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -247,9 +248,19 @@ final class Lease implements AutoCloseable {
         } else {
             watch(open);
         }
-        if (role == Role.SERVICE && active.mayBeReplaced()) {
-            sign.give(open);
+        if (role != Role.COMMAND && active.mayBeReplaced()) {
+            sign.give(open, process());
         }
+    }
+
+    /** Has the others know what this process has of that which all need to have in common. */
+    void equip(Equipment equipment) {
+        sign.equip(equipment.json());
+    }
+
+    /** Returns the number of a worker's process, because several can run on a machine; 0 for a service. */
+    private long process() {
+        return role == Role.WORKER ? ProcessHandle.current().pid() : 0;
     }
 
     /** Has the next {@link #keep} renew the lease, however short ago that was. */
@@ -421,7 +432,7 @@ final class Lease implements AutoCloseable {
                 if (term > 0) {
                     LeaseTable.release(held, term);
                 }
-                sign.stop(held);
+                sign.stop(held, process());
             }
         } catch (SQLException gone) {
             LOG.debug("the lease could not be given back; it expires", gone);

@@ -1,6 +1,7 @@
 package dozo.start;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.WrongSetting;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -12,7 +13,8 @@ public record LogSettings(
                 value =
                         "the form of the log: lines for people, or a JSON object a line, in the Elastic Common Schema, with the"
                                 + " fields `run` and `experiment` where a run works",
-                allowed = "text or json")
+                allowed = "text or json",
+                agree = Agree.NOBODY)
         @DefaultValue("text")
         String format) {
 

@@ -32,11 +32,25 @@ public final class OpenDatabase implements AutoCloseable {
             if (login.isPresent()) {
                 return new OpenDatabase(login.get(), null);
             }
-            EmbeddedDatabase embedded =
-                    EmbeddedDatabase.start(settings.workFolder().resolve(DatabaseLogin.EMBEDDED));
+            EmbeddedDatabase embedded = start(settings);
             return new OpenDatabase(new DatabaseLogin(embedded.owner()), embedded);
         } catch (IllegalArgumentException e) {
             throw new StartFailure(StartFailure.CONFIGURATION, "the password file " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new StartFailure(StartFailure.UNAVAILABLE, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /**
+     * Starts the embedded database of these settings.
+     *
+     * @throws StartFailure if it is in use or of another major version of PostgreSQL, for example
+     */
+    static EmbeddedDatabase start(Settings settings) {
+        try {
+            return EmbeddedDatabase.start(settings.embedded());
+        } catch (EmbeddedDatabase.OtherMajor e) {
+            throw new StartFailure(StartFailure.CONFIGURATION, String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
             throw new StartFailure(StartFailure.UNAVAILABLE, String.valueOf(e.getMessage()), e);
         }

@@ -29,6 +29,9 @@ final class Presence implements AutoCloseable {
     private final Thread looking =
             Thread.ofPlatform().daemon().name("database-watch").unstarted(this::look);
 
+    /** Whether a defect has been logged since the last good look. Used only by the watch's thread. */
+    private boolean failed;
+
     /** Guarded by this, like all fields below. */
     private boolean away;
 
@@ -135,6 +138,11 @@ final class Presence implements AutoCloseable {
             end(taken.message());
         } catch (InterruptedException closing) {
             // The service is closing.
+        } finally {
+            if (goesOn()) {
+                // An Error: without this watch, nobody would know whether the lease is kept.
+                end("the watch of the database has ended unexpectedly");
+            }
         }
     }
 
@@ -154,11 +162,22 @@ final class Presence implements AutoCloseable {
                 lease.reopen();
             }
             found();
+            failed = false;
         } catch (SQLException e) {
             lost(String.valueOf(e.getMessage()).replaceAll("\\s+", " "), LostDatabase.isFull(e));
             if (!LostDatabase.isBehind(e)) {
                 LOG.debug("the database answers with an error", e);
             }
+        } catch (StartFailure taken) {
+            throw taken;
+        } catch (RuntimeException defect) {
+            // NB: as if it did not answer: nothing is done while the lease is perhaps not kept, and the next look may
+            // succeed.
+            if (!failed) {
+                failed = true;
+                LOG.error("a look at the database failed", defect);
+            }
+            lost("a look at it failed: " + defect, false);
         }
     }
 

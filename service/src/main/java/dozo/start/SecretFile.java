@@ -12,6 +12,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /**
  * A file whose only line is a secret. Others may be able to read the file, because containers mount secrets in closed
@@ -38,6 +40,24 @@ public final class SecretFile {
                     "names %s, which %s".formatted(name, secret.isEmpty() ? "is empty" : "has more than one line"));
         }
         return secret;
+    }
+
+    /**
+     * Returns a reader of the file: after it was replaced, it gives the new secret. While the file is missing or wrong, such as half
+     * written, it gives the last one that was right.
+     *
+     * @throws IllegalArgumentException if the file is wrong now; the message does not contain its content
+     */
+    public static Supplier<String> followed(String name) {
+        AtomicReference<String> last = new AtomicReference<>(read(name));
+        return () -> {
+            try {
+                last.set(read(name));
+            } catch (IllegalArgumentException wrong) {
+                // Perhaps right at the next look.
+            }
+            return last.get();
+        };
     }
 
     /**

@@ -2,6 +2,7 @@ package dozo.start;
 
 import dozo.db.ActiveService;
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.Setting.Secret;
 import dozo.setting.WrongSetting;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -22,7 +24,8 @@ public record Settings(
                 value =
                         "the folder for the embedded database, the generated password and key. Created if missing, for its owner only; give an"
                                 + " existing one mode 0700 yourself",
-                allowed = "a folder that the service can create or write to")
+                allowed = "a folder that the service can create or write to",
+                agree = Agree.NOBODY)
         @DefaultValue("dozo-work")
         String work,
 
@@ -30,7 +33,8 @@ public record Settings(
                 value =
                         "how long the active service, or a worker, may be without the database before another one takes over. All workers use the value of the active service",
                 min = "3s",
-                max = "10m")
+                max = "10m",
+                agree = Agree.NOBODY)
         @DefaultValue("30s")
         Duration lease,
 
@@ -59,7 +63,8 @@ public record Settings(
             @Setting(
                     value = "the name of this service among those with the same database",
                     allowed = "1 to 100 letters, digits, dots, - and _",
-                    empty = "the name of this machine")
+                    empty = "the name of this machine",
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String name,
 
@@ -67,7 +72,8 @@ public record Settings(
                     value =
                             "where people find this service in a browser. Services that stand by show it while this one is active",
                     allowed = "an address such as https://dozo-a.example.org",
-                    empty = "only the name is shown")
+                    empty = "only the name is shown",
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String url) {
 
@@ -86,18 +92,25 @@ public record Settings(
             @Setting(
                     value = "the database; without one, neither user nor password may be given",
                     allowed = "jdbc:postgresql://host:port/database",
-                    empty = "an embedded PostgreSQL below `DOZO_WORK`")
+                    empty = "an embedded PostgreSQL below `DOZO_WORK`",
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String url,
 
-            @Setting(value = "the database's user", allowed = "a name", empty = "not set") @DefaultValue("")
+            @Setting(
+                    value = "the database's user",
+                    allowed = "a name",
+                    empty = "not set",
+                    agree = Agree.SERVICES_AND_WORKERS)
+            @DefaultValue("")
             String user,
 
             @Setting(
                     value = "the database's password; prefer the file; do not set both",
                     allowed = "a password",
                     empty = "not set",
-                    secret = Secret.ITSELF)
+                    secret = Secret.ITSELF,
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String password,
 
@@ -105,7 +118,8 @@ public record Settings(
                     value = "the database's password",
                     allowed = SecretFile.ALLOWED,
                     empty = "not set",
-                    secret = Secret.IN_FILE)
+                    secret = Secret.IN_FILE,
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String passwordFile,
 
@@ -121,7 +135,8 @@ public record Settings(
                     value = "the owner's password; prefer the file; do not set both",
                     allowed = "a password",
                     empty = "not set",
-                    secret = Secret.ITSELF)
+                    secret = Secret.ITSELF,
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String ownerPassword,
 
@@ -129,11 +144,16 @@ public record Settings(
                     value = "the owner's password",
                     allowed = SecretFile.ALLOWED,
                     empty = "not set",
-                    secret = Secret.IN_FILE)
+                    secret = Secret.IN_FILE,
+                    agree = Agree.NOBODY)
             @DefaultValue("")
             String ownerPasswordFile,
 
-            @Setting(value = "how long a start waits for a database that does not answer yet", min = "0s", max = "1h")
+            @Setting(
+                    value = "how long a start waits for a database that does not answer yet",
+                    min = "0s",
+                    max = "1h",
+                    agree = Agree.NOBODY)
             @DefaultValue("2m")
             Duration startWait,
 
@@ -183,12 +203,12 @@ public record Settings(
             }
         }
 
-        String secret() {
-            return passwordFile.isEmpty() ? password : SecretFile.read(passwordFile);
+        Supplier<String> secret() {
+            return passwordFile.isEmpty() ? () -> password : SecretFile.followed(passwordFile);
         }
 
-        String ownerSecret() {
-            return ownerPasswordFile.isEmpty() ? ownerPassword : SecretFile.read(ownerPasswordFile);
+        Supplier<String> ownerSecret() {
+            return ownerPasswordFile.isEmpty() ? () -> ownerPassword : SecretFile.followed(ownerPasswordFile);
         }
 
         /** Returns the address without anything that may be secret. */
@@ -221,6 +241,11 @@ public record Settings(
     /** Returns whether an embedded database has been created. */
     public boolean hasEmbedded() {
         return Files.exists(workFolderOrNone().resolve(DatabaseLogin.EMBEDDED));
+    }
+
+    /** Returns the folder of the embedded database, which may not exist yet, in the work folder, which is created. */
+    public Path embedded() {
+        return workFolder().resolve(DatabaseLogin.EMBEDDED);
     }
 
     /** Returns the work folder. Creates it, for its owner only, if it is missing. */

@@ -14,6 +14,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
+import java.util.function.Supplier;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
@@ -113,9 +114,9 @@ public record WorklistSettings(
             return new WorklistReadings(jdbc, worklist, settings.daysAhead, clock, zone);
         }
 
-        private static String password(WorklistSettings settings) {
+        private static Supplier<String> password(WorklistSettings settings) {
             try {
-                return settings.passwordFile.isEmpty() ? "" : SecretFile.read(settings.passwordFile);
+                return settings.passwordFile.isEmpty() ? () -> "" : SecretFile.followed(settings.passwordFile);
             } catch (IllegalArgumentException e) {
                 throw new StartFailure(
                         StartFailure.CONFIGURATION, "the password for Orthanc %s".formatted(e.getMessage()), e);

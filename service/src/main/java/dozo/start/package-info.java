@@ -8,6 +8,7 @@
             "ledger",
             "record",
             "registry",
+            "remote",
             "run",
             "setting",
             "source :: dicom",

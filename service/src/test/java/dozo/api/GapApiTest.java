@@ -173,6 +173,11 @@ class GapApiTest {
         put("T3", "{\"purgeDays\": 0}").has("/errors/0/field", "purgeDays");
         service.as("lab").get("/api/v1/scanners").has("/items/0/code", "T7");
         assertThat(service.as("lab").get("/api/v1/scanners").items()).isEqualTo(1);
+
+        put("T7", "{\"aeTitles\": [\"MR7T01\"], \"title\": \"7T, room 2\"}").has("/title", "7T, room 2");
+        service.as("lab").get("/api/v1/scanners").has("/items/0/title", "7T, room 2");
+        assertThat(service.ledger().getLast().detail()).contains("unknown days, title 7T, room 2");
+        put("T7", "{\"title\": \"two\\nlines\"}").refused(422, "title");
     }
 
     private static void receive(String study, String accession, Instant at) {

@@ -17,21 +17,26 @@ import dozo.registry.Sites;
 import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
 import dozo.run.SiteMeasuring;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -69,6 +74,7 @@ class LedgerCompleteTest {
     private static HttpServer ris;
     private static LoopbackSite site;
     private static JdbcClient jdbc;
+    private static @Nullable Connection held;
 
     /** Selects the name and a digest of each table that belongs to the state. */
     private static String digests;
@@ -301,6 +307,16 @@ class LedgerCompleteTest {
                         () -> ask("PATCH", "/experiments/P1/E1", "{\"note\": \"%s\"}".formatted(PATIENT)),
                         row("experiment.corrected", "P1/E1", "note_sha256=*")),
                 change(
+                        "PATCH /api/v1/experiments/bulk",
+                        () -> service.with(boss())
+                                .ask(
+                                        "PATCH",
+                                        "/api/v1/experiments/bulk",
+                                        "code,title\nP1/E1,%s again".formatted(PATIENT),
+                                        "Content-Type",
+                                        "text/csv"),
+                        row("experiment.corrected", "P1/E1", "title_sha256=*")),
+                change(
                         "POST /api/v1/experiments/{project}/{code}/labels",
                         () -> post("/experiments/P1/E1/labels", "{\"label\": \"%s\"}".formatted(PATIENT)),
                         row("label.added", "P1/E1", "label_sha256=*")),
@@ -321,6 +337,40 @@ class LedgerCompleteTest {
                                                 .single()),
                                 "{\"reason\": \"for %s\"}".formatted(PATIENT)),
                         row("hold.ended", "P1", "hold=*; reason_sha256=*")),
+                change(
+                        "POST /api/v1/experiments/{project}/{code}/retirement",
+                        () -> post(
+                                "/experiments/P1/E2/retirement",
+                                "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
+                        row("experiment.retired", "P1/E2", "reason_sha256=*; unsafe=*")),
+                change(
+                        "DELETE /api/v1/experiments/{project}/{code}/retirement",
+                        () -> ask("DELETE", "/experiments/P1/E2/retirement", null),
+                        row("experiment.unretired", "P1/E2", "with=P1/E2")),
+                change(
+                        "POST /api/v1/projects/{project}/retirement",
+                        () -> post(
+                                "/projects/P1/retirement",
+                                "{\"reason\": \"for %s\", \"evenUnsafe\": true}".formatted(PATIENT)),
+                        row("project.retired", "P1", "reason_sha256=*; unsafe=*"),
+                        row("experiment.retired", "P1/E1", "reason_sha256=*; unsafe=*"),
+                        row("experiment.retired", "P1/E2", "reason_sha256=*; unsafe=*"),
+                        row("experiment.retired", "P1/E3", "reason_sha256=*; unsafe=*")),
+                change(
+                        "DELETE /api/v1/projects/{project}/retirement",
+                        () -> ask("DELETE", "/projects/P1/retirement", null),
+                        row("project.unretired", "P1"),
+                        row("experiment.unretired", "P1/E1", "with=P1"),
+                        row("experiment.unretired", "P1/E2", "with=P1"),
+                        row("experiment.unretired", "P1/E3", "with=P1")),
+                change(
+                        "POST /api/v1/scanners/{scanner}/retirement",
+                        () -> post("/scanners/T7/retirement", "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("scanner.retired", "T7", "reason_sha256=*; unsafe=")),
+                change(
+                        "DELETE /api/v1/scanners/{scanner}/retirement",
+                        () -> ask("DELETE", "/scanners/T7/retirement", null),
+                        row("scanner.unretired", "T7")),
                 change(
                         "PUT /api/v1/alerts/recipients/{name}",
                         () -> put("/alerts/recipients/it", "{\"mail\": \"%s@example.org\"}".formatted(PATIENT)),
@@ -343,9 +393,21 @@ class LedgerCompleteTest {
                         () -> ask("DELETE", "/sites/unused", null),
                         row("site.removed", "unused", "before=*; after=")),
                 change(
+                        "POST /api/v1/sites/{name}/retirement",
+                        () -> post("/sites/dr/retirement", "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("site.retired", "dr", "reason_sha256=*; unsafe=")),
+                change(
+                        "DELETE /api/v1/sites/{name}/retirement",
+                        () -> ask("DELETE", "/sites/dr/retirement", null),
+                        row("site.unretired", "dr")),
+                change(
                         "PUT /api/v1/sites/{name}/schedules",
                         () -> put("/sites/dr/schedules", "{\"schedules\": [\"0 0 20 * * *\"]}"),
                         row("site.schedule", "dr", "before=; after=0 0 20 * * *")),
+                change(
+                        "PUT /api/v1/sites/{name}/title",
+                        () -> put("/sites/dr/title", "{\"title\": \"Osaka\"}"),
+                        row("site.changed", "dr", "before=title ; after=title Osaka")),
                 change(
                         "PUT /api/v1/sites/{name}/timetable",
                         // NB: the later measurement would send as much as it can.
@@ -442,6 +504,22 @@ class LedgerCompleteTest {
                         () -> post("/runs/%d/resume".formatted(latest("run")), null),
                         row("run.resumed", ANY, "before=*; after=*")),
                 starting(
+                        "POST /api/v1/source-move",
+                        () -> {},
+                        () -> post(
+                                "/source-move",
+                                "{\"from\": \"%s\", \"to\": \"%s\", \"check\": true}"
+                                        .formatted(source("one"), restored)),
+                        row(
+                                "move.requested",
+                                "sources",
+                                "from_sha256=*; to_sha256=*; experiments=0; left=0; files_read=0; bytes_read=0")),
+                starting(
+                        "POST /api/v1/source-move/stop",
+                        LedgerCompleteTest::beginAMove,
+                        LedgerCompleteTest::stopTheMove,
+                        row("move.stopping", "sources")),
+                starting(
                         "POST /api/v1/runs/{id}/stop",
                         LedgerCompleteTest::leaveARun,
                         () -> post("/runs/%d/stop".formatted(latest("run")), null),
@@ -501,6 +579,10 @@ class LedgerCompleteTest {
                         row("password.changed", "tanaka"),
                         row("user.changed", "tanaka", "before=*; after=*")),
                 change(
+                        "POST /api/v1/users/{name}/departure",
+                        () -> post("/users/tanaka/departure", "{\"to\": \"boss\"}"),
+                        row("user.left", "tanaka", "to=boss; projects=*; recipients=*; tokens=*")),
+                change(
                         "PUT /api/v1/projects/{project}/members/{name}",
                         () -> put("/projects/P1/members/tanaka", null),
                         row("project.joined", "P1", "user=tanaka")),
@@ -512,6 +594,23 @@ class LedgerCompleteTest {
                         "POST /api/v1/me/tokens",
                         () -> post("/me/tokens", "{\"name\": \"nightly\"}"),
                         token("token.created", "boss/nightly")),
+                change(
+                        "POST /api/v1/me/tokens/{id}/rotation",
+                        () -> post(
+                                "/me/tokens/" + service.count("select max(token_id) from api_token") + "/rotation",
+                                "{}"),
+                        row(
+                                "token.rotated",
+                                "boss/nightly",
+                                "roles=[ADMIN]; scope=ALL; read_only=false; expires=*; former_until=*")),
+                change(
+                        "POST /api/v1/keys/{name}/rotation",
+                        () -> post("/keys/site-key/rotation", null),
+                        row("key.introduced", ANY, "purpose=sites; after=*")),
+                change(
+                        "DELETE /api/v1/keys/{name}/former",
+                        () -> ask("DELETE", "/keys/site-key/former?force=true", null),
+                        row("key.dropped", ANY, "purpose=sites; anyway=true")),
                 change(
                         "DELETE /api/v1/me/tokens/{id}",
                         () -> ask("DELETE", "/me/tokens/" + service.count("select max(token_id) from api_token"), null),
@@ -709,6 +808,35 @@ class LedgerCompleteTest {
     private static void leaveARun() {
         awaitNoRun();
         service.openRun();
+    }
+
+    /** Begins a move of sources that waits for a row until it was asked to stop. */
+    private static void beginAMove() {
+        try {
+            await().atMost(Duration.ofMinutes(5))
+                    .until(() -> !ask("GET", "/source-move", null).at("/goesOn").asBoolean());
+            Files.createDirectory(folder.resolve("moved"));
+            held = service.bean(DataSource.class).getConnection();
+            held.setAutoCommit(false);
+            held.createStatement().execute("select from experiment for update");
+            post(
+                    "/source-move",
+                    "{\"from\": \"%s\", \"to\": \"%s\"}".formatted(source("one"), folder.resolve("moved")));
+        } catch (IOException | SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Answer stopTheMove() {
+        Answer answer = post("/source-move/stop", null);
+        try {
+            if (answer.status() < 300) {
+                Objects.requireNonNull(held).close();
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return answer;
     }
 
     private static void awaitNoRun() {

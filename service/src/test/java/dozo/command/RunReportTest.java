@@ -124,7 +124,8 @@ class RunReportTest {
                             7,
                             Instant.EPOCH,
                             null,
-                            null)));
+                            null,
+                            false)));
         }
 
         assertThat(out).hasToString("""

@@ -2,7 +2,10 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.run.Equipment.Difference;
+import dozo.run.Equipment.Kind;
 import dozo.run.Services.SeenService;
+import dozo.run.Services.SeenWorker;
 import dozo.run.Services.ServiceState;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -37,13 +40,29 @@ class ServiceReportTest {
                 .contains("no service stands by: if the active one fails, nobody takes over");
     }
 
+    @Test
+    void whoCouldNotTakeOverIsNamed() {
+        Difference key = new Difference(Kind.KEY_MISSING, "site-key", "/w2/site-key", "/w1/site-key");
+        Difference setting = new Difference(Kind.SETTING_DIFFERS, "DOZO_SCHEDULE_ZONE", "", "");
+        StringWriter out = new StringWriter();
+        ServiceReport.print(
+                new PrintWriter(out, true),
+                List.of(
+                        service("one", ServiceState.ACTIVE),
+                        new SeenService("two", "", "1", ServiceState.STANDS_BY, THEN, List.of(key))),
+                List.of(new SeenWorker("w1", "1", THEN, List.of(setting))));
+        assertThat(out.toString())
+                .contains("  two: the key site-key is missing or not usable in /w2/site-key\n")
+                .contains("  worker w1: DOZO_SCHEDULE_ZONE differs\n");
+    }
+
     private static SeenService service(String name, ServiceState state) {
-        return new SeenService(name, "", "1", state, THEN);
+        return new SeenService(name, "", "1", state, THEN, List.of());
     }
 
     private static String report(SeenService... services) {
         StringWriter out = new StringWriter();
-        ServiceReport.print(new PrintWriter(out, true), List.of(services));
+        ServiceReport.print(new PrintWriter(out, true), List.of(services), List.of());
         return out.toString();
     }
 }

@@ -40,7 +40,7 @@ public final class MadeKeys {
     }
 
     /** Returns the private key in PEM format, unencrypted. */
-    static String key(Path store) throws Exception {
+    public static String key(Path store) throws Exception {
         Key key = open(store).getKey("a", PASSWORD.toCharArray());
         return pem("PRIVATE KEY", key.getEncoded());
     }

@@ -82,6 +82,64 @@ class TokensTest {
     }
 
     @Test
+    void aNewSecretReplacesTheFormerOneAfterAWhile() {
+        Answer made = make("{\"name\": \"t\", \"days\": 30}");
+        String former = made.string("/secret");
+        String present = rotate(made, 2).expect(200).string("/secret");
+
+        assertThat(present).matches("dozo_[A-Za-z0-9_-]{43}").isNotEqualTo(former);
+        with(present, "GET", "/me").expect(200);
+        with(former, "GET", "/me").expect(200);
+        with(present, "POST", "/me/tokens/" + made.at("/id").asInt() + "/rotation")
+                .expect(403);
+        later("former_until = former_until - interval '2 days'");
+        with(former, "GET", "/me").isProblem(401);
+        with(present, "GET", "/me").expect(200);
+
+        String last = rotate(made, 0).string("/secret");
+        with(present, "GET", "/me").isProblem(401);
+        with(last, "GET", "/me").expect(200);
+        assertThat(service.ledger().getLast().action()).isEqualTo("token.rotated");
+        assertThat(service.ledger().getLast().detail()).contains("former_until").doesNotContain(last.substring(6));
+    }
+
+    @Test
+    void aFormerSecretIsValidNoLongerThanItWasToBeAndARevokedOneNever() {
+        Answer made = make("{\"name\": \"t\", \"days\": 1}");
+        rotate(made, 30).expect(200);
+        assertThat(service.count(
+                        "select count(*) from api_token where former_until < now() + interval '25 hours' and name = 't'"
+                                + " and user_id = (select user_id from dozo_user where name = '%s')".formatted(user)))
+                .isEqualTo(1);
+        rotate(made, 31).refused(422, "graceDays");
+        rotate(made, -1).refused(422, "graceDays");
+        service.as(user).delete("/api/v1/me/tokens/" + made.at("/id").asInt()).expect(204);
+        assertOver(made.string("/secret"), "revoked");
+        rotate(made, 1).expect(404);
+
+        Answer expired = make("{\"name\": \"e\", \"days\": 1}");
+        later("created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day'");
+        rotate(expired, 1).expect(404);
+        service.post("/api/v1/me/tokens/" + expired.at("/id").asInt() + "/rotation", "{}")
+                .expect(404);
+    }
+
+    private Answer rotate(Answer token, int graceDays) {
+        return service.as(user)
+                .post(
+                        "/api/v1/me/tokens/" + token.at("/id").asInt() + "/rotation",
+                        "{\"graceDays\": %d}".formatted(graceDays));
+    }
+
+    private void later(String change) {
+        service.jdbc()
+                .sql("update api_token set " + change
+                        + " where user_id = (select user_id from dozo_user where name = :user)")
+                .param("user", user)
+                .update();
+    }
+
+    @Test
     void anAdministratorRevokesTheTokensOfOthers() {
         Answer made = make("{\"name\": \"t\"}");
         String path = "/api/v1/users/%s/tokens".formatted(user);

@@ -1,7 +1,9 @@
 package dozo.start;
 
 import static dozo.RunningService.basic;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
@@ -11,18 +13,28 @@ import dozo.Answer;
 import dozo.RunningService;
 import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * While an external database is away, every request fails at once, the log says so once, and everything continues when
  * it is back.
  */
-@StartsServices(4)
+@StartsServices(8)
 class DatabaseAwayTest {
 
     /** On an idle machine a response takes milliseconds, at most 2 s; without the watch it took 30 s. */
@@ -137,6 +149,138 @@ class DatabaseAwayTest {
 
         try (RunningService service = starting.get()) {
             service.get("/api/v1/projects").expect(200);
+        }
+    }
+
+    /** A server that refuses connections is waited for, also by a service that then stands by. */
+    @Test
+    void aServiceThatStandsByWaitsForADatabaseThatRefuses() throws Exception {
+        try (RunningService active = RunningService.start(folder, database, Map.of("dozo.service.name", "one"));
+                CapturedLog log = new CapturedLog()) {
+            relay.refuse();
+            Map<String, String> settings = new HashMap<>(settings());
+            settings.put("dozo.service.name", "two");
+            CompletableFuture<RunningService> starting =
+                    CompletableFuture.supplyAsync(() -> RunningService.start(folder, database, settings));
+            await().atMost(LIMIT).until(() -> log.count("does not answer yet; waiting up to 600 s") == 1);
+
+            relay.open();
+
+            try (RunningService other = starting.get()) {
+                other.get("/api/v1/service").has("/active", false);
+                active.get("/api/v1/service").has("/active", true);
+            }
+        }
+    }
+
+    @Test
+    void aWorkerWaitsForADatabaseThatStartsUp() throws Exception {
+        RunningService.start(folder, database, Map.of()).close();
+        Path output = folder.resolve("output");
+        Process worker;
+        try (StartingServer server = new StartingServer(relay)) {
+            worker = ServeProcess.startWorker(
+                    List.of(),
+                    folder,
+                    output,
+                    Map.of(
+                            "DOZO_DB_URL",
+                            settings().get("dozo.db.url"),
+                            "DOZO_DB_USER",
+                            String.valueOf(database.getUsername()),
+                            "DOZO_DB_PASSWORD",
+                            String.valueOf(database.getPassword()),
+                            "DOZO_DB_START_WAIT",
+                            "10m"));
+            await().atMost(LIMIT).until(() -> server.asked() > 2);
+        }
+        try {
+            assertThat(Files.readString(output)).contains("does not answer yet; waiting up to 600 s");
+            await().atMost(LIMIT)
+                    .ignoreExceptionsInstanceOf(BindException.class)
+                    .until(() -> {
+                        relay.open();
+                        return true;
+                    });
+            await().atMost(LIMIT)
+                    .failFast(() -> !worker.isAlive())
+                    .until(() -> Files.readString(output).contains("this worker waits for work"));
+        } finally {
+            worker.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aDatabaseWhoseNameIsNotKnownIsWaitedForToo() {
+        Map<String, String> settings = new HashMap<>(settings());
+        settings.put("dozo.db.url", "jdbc:postgresql://database.invalid:5432/dozo");
+        settings.put("dozo.db.start-wait", "2s");
+        long began = System.nanoTime();
+
+        StartFailure failure = StartFailure.of(catchThrowable(() -> RunningService.start(folder, database, settings)))
+                .orElseThrow();
+
+        assertThat(failure.exitCode()).isEqualTo(69);
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofSeconds(2));
+    }
+
+    /** A PostgreSQL that has just been started: it answers, and admits nobody yet (57P03). */
+    private static final class StartingServer implements AutoCloseable {
+
+        private static final int SSL_REQUEST = 80877103;
+
+        private final ServerSocket listening = new ServerSocket();
+        private final AtomicInteger asked = new AtomicInteger();
+
+        /** Listens in the place of a relay. */
+        StartingServer(Relay relay) throws IOException {
+            relay.refuse();
+            listening.setReuseAddress(true);
+            InetSocketAddress there = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), relay.port());
+            // A thread that still accepts holds the port for a moment.
+            await().atMost(LIMIT)
+                    .ignoreExceptionsInstanceOf(BindException.class)
+                    .until(() -> {
+                        listening.bind(there);
+                        return true;
+                    });
+            Thread.ofPlatform().daemon().start(() -> {
+                while (!listening.isClosed()) {
+                    try (Socket client = listening.accept()) {
+                        answer(client);
+                    } catch (IOException closed) {
+                        // The client has left, or this server is closed.
+                    }
+                }
+            });
+        }
+
+        private void answer(Socket client) throws IOException {
+            DataInputStream in = new DataInputStream(client.getInputStream());
+            DataOutputStream out = new DataOutputStream(client.getOutputStream());
+            int length = in.readInt();
+            int code = in.readInt();
+            if (code == SSL_REQUEST) {
+                out.writeByte('N');
+                length = in.readInt();
+                code = in.readInt();
+            }
+            in.readNBytes(length - 2 * Integer.BYTES);
+            byte[] fields = "SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0".getBytes(US_ASCII);
+            out.writeByte('E');
+            out.writeInt(Integer.BYTES + fields.length);
+            out.write(fields);
+            out.flush();
+            asked.incrementAndGet();
+        }
+
+        int asked() {
+            return asked.get();
+        }
+
+        @Override
+        public void close() throws IOException {
+            listening.close();
         }
     }
 

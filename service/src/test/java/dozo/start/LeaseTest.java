@@ -2,21 +2,27 @@ package dozo.start;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
 import dozo.db.TestDatabase;
+import dozo.file.Build;
 import dozo.remote.ChildProcess;
+import dozo.run.Equipment;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
+import dozo.run.Services.SeenWorker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.AfterEach;
@@ -336,6 +342,35 @@ class LeaseTest {
 
         expire();
         assertSeen("one AWAY", "two AWAY");
+    }
+
+    @Test
+    void workersLeaveSignsAndAreNoServices() throws Exception {
+        begun("one");
+        Lease worker = lease("one", new ActiveService("one", true));
+        assertThat(worker.begin(Role.WORKER)).isTrue();
+        keep();
+        assertSeen("one ACTIVE");
+        assertThat(new Services(jdbc).workers())
+                .extracting(SeenWorker::name, SeenWorker::version)
+                .containsExactly(tuple("one", Build.VERSION));
+
+        // As after 7 days without the database.
+        worker.equip(new Equipment("1", new TreeMap<>(), new TreeMap<>()));
+        keep();
+        jdbc.sql("delete from service_seen").update();
+        await().atMost(Duration.ofMinutes(1)).until(() -> {
+            keep();
+            return jdbc.sql("select count(equipment) from service_seen where process = :process")
+                            .param("process", ProcessHandle.current().pid())
+                            .query(Long.class)
+                            .single()
+                    == 1;
+        });
+
+        worker.close();
+        assertThat(new Services(jdbc).workers()).isEmpty();
+        assertSeen("one ACTIVE");
     }
 
     @Test

@@ -139,7 +139,8 @@ abstract class NightOfProcesses {
         all.put("DOZO_SERVICE_NAME", name);
         all.putAll(more);
         Files.deleteIfExists(output(name));
-        return keep(name, ServeProcess.start(folder.resolve(name), output(name), all, List.of(before)));
+        // All services have the same keys.
+        return keep(name, ServeProcess.start(folder.resolve("work"), output(name), all, List.of(before)));
     }
 
     /** Starts a worker, behind the words of another program if there are any. */

@@ -33,8 +33,8 @@ final class ServeProcess {
         return start(ChildJava.of(Application.class).by(before).arguments("worker"), work, output, settings);
     }
 
-    private static Process start(ChildJava java, Path work, Path output, Map<String, String> settings)
-            throws IOException {
+    /** Starts this program. */
+    static Process start(ChildJava java, Path work, Path output, Map<String, String> settings) throws IOException {
         ProcessBuilder command = java.fromCache().process();
         command.environment()
                 .putAll(Map.of(

@@ -109,7 +109,9 @@ class StandByTest {
     @Test
     void theAdministratorsPasswordIsThatOfTheActiveService() throws Exception {
         try (RunningService active = start("one")) {
-            RunningService.start(folder.resolve("else"), database, Map.of("dozo.service.name", "two"))
+            Path other = StandByKeysTest.copied(folder.resolve("work"), folder.resolve("else"));
+            Files.writeString(other.resolve("admin-password"), "another password\n");
+            RunningService.start(other, database, Map.of("dozo.service.name", "two"))
                     .close();
 
             active.get("/api/v1/projects").expect(200);

@@ -27,6 +27,7 @@ import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
@@ -307,10 +308,10 @@ class OperationPageTest {
                         .uri())
                 .hasPath("/administration/users/parts");
         assertThat(look(admin, "/administration/users/parts", 200))
-                .contains("/do/patch/users/parts?only=roles,disabled&amp;roles=", "only=password");
+                .contains("/do/patch/users/parts?only=roles,disabled&amp;back=", "only=password");
 
         String change = "/do/patch/users/parts";
-        assertThat(look(admin, change + "?only=roles,disabled&roles=OPERATOR%0AAUDITOR", 200))
+        assertThat(look(admin, change + "?only=roles,disabled", 200))
                 .containsPattern("value=\"OPERATOR\"[^>]* checked|checked[^>]* value=\"OPERATOR\"")
                 .contains("name=\"disabled\"", "name=\"only\" value=\"roles,disabled\"")
                 .doesNotContain("type=\"password\"");
@@ -318,7 +319,14 @@ class OperationPageTest {
         Answer user = service.get("/api/v1/users/parts");
         assertThat(user.at("/disabled").asBoolean()).isTrue();
         assertThat(user.at("/roles")).as("not asked for").hasSize(2);
-        send(admin, change, YES + "only=roles,disabled&roles=OPERATOR");
+        send(admin, change, YES + "disabled=");
+        assertThat(service.get("/api/v1/users/parts").at("/roles"))
+                .as("no form showed them")
+                .hasSize(2);
+        Matcher seen =
+                Pattern.compile("name=\"seen\" value=\"&quot;(\\w+)&quot;\"").matcher(look(admin, change, 200));
+        assertThat(seen.find()).isTrue();
+        send(admin, change, YES + "roles=OPERATOR&password=&seen=%22" + seen.group(1) + "%22");
         user = service.get("/api/v1/users/parts");
         assertThat(user.at("/disabled").asBoolean()).isFalse();
         assertThat(user.at("/roles")).hasSize(1);
@@ -327,6 +335,20 @@ class OperationPageTest {
         assertThat(send(admin, change, YES + "only=password&password=short").text())
                 .contains("id=\"password-error\"")
                 .doesNotContain("value=\"short\"");
+    }
+
+    /** The form of a correction shows what is there: nobody sees more by it than by REST. */
+    @Test
+    void whoMayCorrectAThingMaySeeIt() {
+        Permissions.endpoints().stream()
+                .filter(each -> each.method().equals("PATCH") && each.form() != null)
+                .forEach(each -> Permissions.of(new Endpoint("GET", each.path()))
+                        .ifPresent(shown -> Permissions.of(each)
+                                .orElseThrow()
+                                .reaches()
+                                .forEach((role, reach) -> assertThat(reach)
+                                        .as("%s %s", role, each)
+                                        .isLessThanOrEqualTo(shown.reaches().get(role)))));
     }
 
     @Test
@@ -382,6 +404,9 @@ class OperationPageTest {
             }
         }
         assertThat(linked).hasSizeGreaterThan(20);
+        // The form of a correction shows what is there.
+        service.createExperiment("7", "7", folder.resolve("7"));
+        service.createUser("7", Role.AUDITOR);
         for (String page : linked) {
             String address = page.replaceAll("\\{[a-z]+}", "7");
             assertThat(Permissions.endpoints()).contains(new Endpoint("GET", page));

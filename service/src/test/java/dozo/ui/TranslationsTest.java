@@ -60,6 +60,8 @@ class TranslationsTest {
             Path.of("src/main/java/dozo/api/TokenApi.java"),
             Path.of("src/main/java/dozo/api/UserApi.java"));
 
+    private static final Pattern MISSING = Pattern.compile("Missing\\.thing\\(\"([^\"]+)\",");
+
     private static final Pattern PLACE = Pattern.compile("%,?[sd]");
 
     /** The position of the format among a method's arguments, by {@code Class.method} or the class of a constructor. */
@@ -81,6 +83,12 @@ class TranslationsTest {
             task.parse().forEach(units::add);
             units.forEach(unit -> unit.accept(new Declarations(), null));
             units.forEach(unit -> unit.accept(new Calls(), null));
+        }
+        // Forms show that a resource does not exist, whichever it is.
+        for (Path each : below(Path.of("src/main/java/dozo/api")).toList()) {
+            MISSING.matcher(Files.readString(each))
+                    .results()
+                    .forEach(call -> FORMATS.add(call.group(1) + " \"%s\" does not exist"));
         }
     }
 

@@ -19,7 +19,7 @@ record Choices(Projects projects, ExperimentSearch experiments) {
 
     void addTo(Model model, Sight sight) {
         addProjects(model, sight);
-        model.addAttribute("scanners", experiments.scanners(sight));
+        model.addAttribute("scanners", experiments.scannersInUse(sight));
         model.addAttribute("modalities", experiments.modalities(sight));
     }
 

@@ -64,10 +64,12 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         List<Site> all = sites.all();
         choices.addTo(model, sight);
+        model.addAttribute("scanners", search.scanners(sight));
         model.addAttribute("states", State.values());
         model.addAttribute("columns", COLUMNS);
         model.addAttribute("sites", all);
         model.addAttribute("asked", !typed.isEmpty());
+        model.addAttribute("sources", typed.containsKey("source") || typed.containsKey("sources"));
         try {
             Wanted wanted = wanted(typed, all);
             add(model, shown(sight, wanted, typed), wanted.site, wanted.order);
@@ -127,7 +129,8 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
                 typed.get("scanner"),
                 Days.typed("from", typed.get("from")),
                 Days.typed("until", typed.get("until")),
-                state == null ? null : State.of(state));
+                state == null ? null : State.of(state),
+                typed.get("source"));
         return new Wanted(
                 site(typed.get("site"), sites),
                 filter,

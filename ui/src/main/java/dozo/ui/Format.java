@@ -10,6 +10,7 @@ import dozo.ledger.Findings;
 import dozo.manifest.ChangeSummary.Sum;
 import dozo.registry.ExperimentSearch.Held;
 import dozo.transfer.TransferUnits.Progress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -74,6 +75,11 @@ public record Format(ZoneId zone, Locale locale) {
     /** Formats a number of files a second. */
     public String perSecond(double number) {
         return number(Math.round(number)) + "/s";
+    }
+
+    /** Formats a path for people. */
+    public String path(Path path) {
+        return FilePath.render(FilePath.rawBytes(path));
     }
 
     /** Formats values for a field with several lines. */

@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import dozo.db.ActiveService;
+import dozo.file.Build;
 import dozo.file.Message;
 import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
@@ -54,7 +55,8 @@ record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneI
         if (chosen) {
             response.setStatus(HttpServletResponse.SC_SEE_OTHER);
             response.setHeader(
-                    HttpHeaders.LOCATION, Here.of(request).without(Choice.LANGUAGE.parameter, Choice.THEME.parameter));
+                    HttpHeaders.LOCATION,
+                    Here.of(request).inside().without(Choice.LANGUAGE.parameter, Choice.THEME.parameter));
         }
         return !chosen;
     }
@@ -84,6 +86,7 @@ record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneI
         around.put("format", new Format(zone, RequestContextUtils.getLocale(request)));
         around.put("now", clock.instant());
         around.put("here", Here.of(request));
+        around.put("program", Build.VERSION);
         around.put("standsBy", !active.isHere());
         around.put("activeService", active.holder());
         around.put("theme", Choice.THEME.of(request).orElse("auto"));

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.web.Prefix;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
@@ -11,16 +12,26 @@ import org.springframework.web.util.UriUtils;
 /**
  * The current page, for links to itself.
  *
+ * @param prefix before the paths of links: that of a proxy; empty: none
+ * @param path without the prefix
  * @param query the query as requested, encoded; empty if there is none
  */
-public record Here(String path, String query) {
+public record Here(String prefix, String path, String query) {
 
     static Here of(HttpServletRequest request) {
         // An error page is about the address that failed.
         Object failed = request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
         String path = failed instanceof String asked ? asked : request.getRequestURI();
         // NB: a path with two slashes at the beginning would lead to another host.
-        return new Here(path.replaceFirst("^/+", "/"), Objects.requireNonNullElse(request.getQueryString(), ""));
+        return new Here(
+                Prefix.of(request),
+                path.replaceFirst("^/+", "/"),
+                Objects.requireNonNullElse(request.getQueryString(), ""));
+    }
+
+    /** Returns the same for the service itself, which knows no prefix. */
+    Here inside() {
+        return new Here("", path, query);
     }
 
     public String address() {
@@ -48,7 +59,7 @@ public record Here(String path, String query) {
      * @param parameters names and values, in turn; one with a null or empty value is left out
      */
     public String to(String page, @Nullable String... parameters) {
-        UriComponentsBuilder builder = UriComponentsBuilder.fromPath(page);
+        UriComponentsBuilder builder = UriComponentsBuilder.fromPath(prefix + page);
         for (int i = 0; i < parameters.length; i += 2) {
             String value = parameters[i + 1];
             if (value != null && !value.isEmpty()) {
@@ -59,7 +70,8 @@ public record Here(String path, String query) {
     }
 
     private UriComponentsBuilder builder(String... without) {
-        UriComponentsBuilder builder = UriComponentsBuilder.fromPath(path).query(query);
+        UriComponentsBuilder builder =
+                UriComponentsBuilder.fromPath(prefix + path).query(query);
         for (String name : without) {
             builder.replaceQueryParam(name);
         }

@@ -26,6 +26,7 @@ import org.springframework.web.method.HandlerMethod;
 /**
  * An operation of REST that changes something, as its form shows it.
  *
+ * @param present the operation that shows what this one corrects; null: it corrects nothing, and its form begins empty
  * @param key the beginning of the keys of its texts, such as {@code do.put.projects.project.priority}
  * @param variables of the path, in its order
  * @param body the parameter that takes the JSON body; null: none
@@ -33,6 +34,7 @@ import org.springframework.web.method.HandlerMethod;
  */
 record Operation(
         HandlerMethod handler,
+        @Nullable HandlerMethod present,
         String key,
         List<String> variables,
         @Nullable MethodParameter body,
@@ -41,6 +43,9 @@ record Operation(
     private static final Pattern VARIABLE = Pattern.compile("\\{(\\w+)}");
 
     private static final String CONSTRAINTS = "jakarta.validation.constraints.";
+
+    /** The field of a form with the ETag of what it showed. */
+    static final String SEEN = "seen";
 
     /** Who changes their own password types the new one again. */
     private static final String AGAIN = "again";
@@ -129,7 +134,7 @@ record Operation(
     }
 
     /** Describes an operation whose form has this path. */
-    static Operation of(HandlerMethod handler, String page) {
+    static Operation of(HandlerMethod handler, @Nullable HandlerMethod present, String page) {
         MethodParameter body = null;
         List<Field> fields = new ArrayList<>();
         for (MethodParameter parameter : handler.getMethodParameters()) {
@@ -151,7 +156,7 @@ record Operation(
         }
         List<String> variables =
                 VARIABLE.matcher(page).results().map(found -> found.group(1)).toList();
-        return new Operation(handler, key(page), variables, body, List.copyOf(fields));
+        return new Operation(handler, present, key(page), variables, body, List.copyOf(fields));
     }
 
     /** Returns the beginning of the keys of a form's texts, from its path. */
@@ -170,6 +175,19 @@ record Operation(
     }
 
     /**
+     * Returns whether a correction leaves a field as it is. Browsers do not send boxes that are not ticked: only of a form
+     * that showed them, a missing one is meant.
+     */
+    private static boolean stays(Field field, Form typed, int asked) {
+        boolean shown = !typed.value(SEEN).isEmpty() || !typed.value("only").isEmpty();
+        return switch (field.kind()) {
+            case PASSWORD -> asked > 1 && typed.value(field.name()).isEmpty();
+            case CHECK, LINES -> !shown && !typed.values().containsKey(field.name());
+            case TEXT, NUMBER, DAY -> !typed.values().containsKey(field.name());
+        };
+    }
+
+    /**
      * Returns the fields with the typed values, as the JSON body has them.
      *
      * @param errors gets those of the fields that cannot be read
@@ -177,7 +195,11 @@ record Operation(
     Map<String, Object> read(Form typed, ZoneId zone, Map<String, Message> errors) {
         Map<String, Object> read = new HashMap<>();
         boolean corrects = key.startsWith("do.patch.");
-        for (Field field : asked(typed)) {
+        List<Field> asked = asked(typed);
+        for (Field field : asked) {
+            if (corrects && stays(field, typed, asked.size())) {
+                continue;
+            }
             try {
                 Object value = field.read(typed.value(field.name()), zone);
                 if (value != null) {

@@ -16,24 +16,30 @@ import dozo.registry.Sites.Site;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import dozo.ui.PageProblems.NotThere;
+import dozo.web.Etag;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.time.ZoneId;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.MessageSource;
 import org.springframework.core.MethodParameter;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ResponseEntity;
@@ -44,10 +50,12 @@ import org.springframework.validation.FieldError;
 import org.springframework.validation.ObjectError;
 import org.springframework.validation.annotation.ValidationAnnotationUtils;
 import org.springframework.web.ErrorResponse;
+import org.springframework.web.ErrorResponseException;
 import org.springframework.web.bind.WebDataBinder;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.context.request.ServletWebRequest;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.method.support.HandlerMethodArgumentResolverComposite;
 import org.springframework.web.method.support.InvocableHandlerMethod;
 import org.springframework.web.method.support.ModelAndViewContainer;
@@ -126,16 +134,22 @@ class OperationPage {
                         HttpServletResponse.class,
                         MultiValueMap.class,
                         Sight.class);
-        Map.copyOf(mappings.getHandlerMethods())
-                .forEach((mapping, handler) -> mapping.getMethodsCondition().getMethods().stream()
-                        .flatMap(method ->
-                                mapping.getPatternValues().stream().map(path -> new Endpoint(method.name(), path)))
-                        .flatMap(endpoint -> Stream.ofNullable(endpoint.form()))
-                        .forEach(page -> {
-                            operations.put(page, Operation.of(handler, page));
-                            mappings.registerMapping(mapping(mappings, page, RequestMethod.GET), this, show);
-                            mappings.registerMapping(mapping(mappings, page, RequestMethod.POST), this, submit);
-                        }));
+        Map<Endpoint, HandlerMethod> all = new HashMap<>();
+        mappings.getHandlerMethods()
+                .forEach((mapping, handler) -> mapping.getMethodsCondition()
+                        .getMethods()
+                        .forEach(method -> mapping.getPatternValues()
+                                .forEach(path -> all.put(new Endpoint(method.name(), path), handler))));
+        all.forEach((endpoint, handler) -> {
+            String page = endpoint.form();
+            if (page != null) {
+                HandlerMethod present =
+                        endpoint.method().equals("PATCH") ? all.get(new Endpoint("GET", endpoint.path())) : null;
+                operations.put(page, Operation.of(handler, present, page));
+                mappings.registerMapping(mapping(mappings, page, RequestMethod.GET), this, show);
+                mappings.registerMapping(mapping(mappings, page, RequestMethod.POST), this, submit);
+            }
+        });
     }
 
     private static RequestMappingInfo mapping(
@@ -146,8 +160,35 @@ class OperationPage {
                 .build();
     }
 
-    ModelAndView show(HttpServletRequest request, @RequestParam MultiValueMap<String, String> typed, Sight sight) {
-        return shown(request, Form.of(typed), HttpStatus.OK, sight);
+    ModelAndView show(HttpServletRequest request, @RequestParam MultiValueMap<String, String> typed, Sight sight)
+            throws Exception {
+        return shown(request, begun(request, Form.of(typed)), HttpStatus.OK, sight);
+    }
+
+    /** Returns the form of a correction with the present values, except where a link proposes others. */
+    private Form begun(HttpServletRequest request, Form typed) throws Exception {
+        Operation operation = operation(request);
+        if (operation.present() == null) {
+            return typed;
+        }
+        Object present;
+        try {
+            present = requireNonNull(invoke(request, operation.present(), variables(request)));
+        } catch (ErrorResponseException missing) {
+            throw new NotThere("what this form changes does not exist");
+        }
+        JsonNode fields = json.valueToTree(present);
+        Map<String, String> values = new HashMap<>(typed.values());
+        for (Field field : operation.fields()) {
+            JsonNode value = fields.path(field.name());
+            values.putIfAbsent(
+                    field.name(),
+                    value.isArray()
+                            ? value.valueStream().map(JsonNode::asString).collect(Collectors.joining("\n"))
+                            : value.asString(""));
+        }
+        values.put(Operation.SEEN, Etag.of(json, present));
+        return new Form(values, typed.errors());
     }
 
     /** Calls the operation. Without the confirmation of the form's button, only shows the form. */
@@ -160,7 +201,7 @@ class OperationPage {
             throws Exception {
         Form form = Form.of(typed);
         if (form.value("confirmed").isEmpty()) {
-            return shown(request, form, HttpStatus.OK, sight);
+            return shown(request, begun(request, form), HttpStatus.OK, sight);
         }
         Map<String, Message> errors = new LinkedHashMap<>();
         HttpStatusCode status = HttpStatus.UNPROCESSABLE_CONTENT;
@@ -187,8 +228,12 @@ class OperationPage {
             if (!(failure instanceof ErrorResponse problem)) {
                 throw failure;
             }
-            errors.put("", text(problem.getBody().getDetail()));
             status = problem.getStatusCode();
+            errors.put(
+                    "",
+                    status.isSameCodeAs(HttpStatus.PRECONDITION_FAILED)
+                            ? Message.of("it has been changed since you opened this form; open the form again")
+                            : said(problem));
         }
         return shown(request, new Form(form.values(), errors), status, sight);
     }
@@ -212,6 +257,14 @@ class OperationPage {
                 .addObject("back", back(form, done));
     }
 
+    /** Returns what a refused request says, with a translation if the refusal is a message. */
+    private static Message said(ErrorResponse problem) {
+        Object[] values = problem.getDetailMessageArguments();
+        return values != null && values.length == 1 && values[0] instanceof Message message
+                ? message
+                : text(problem.getBody().getDetail());
+    }
+
     /** Returns a text as a message, which has a translation if the table has it. */
     private static Message text(@Nullable String english) {
         return new Message(String.valueOf(english).replace("%", "%%"), List.of());
@@ -224,8 +277,7 @@ class OperationPage {
      */
     private @Nullable Object call(HttpServletRequest request, Form form, Map<String, Message> errors) throws Exception {
         Operation operation = operation(request);
-        Map<String, String> path = variables(request);
-        Map<String, String> variables = new HashMap<>(path);
+        Map<String, String> variables = new HashMap<>(variables(request));
         variables.replaceAll(
                 (name, value) -> isAsked(name, value) ? form.value(name).strip() : value);
         variables.forEach((name, value) -> {
@@ -237,20 +289,48 @@ class OperationPage {
         if (!errors.isEmpty()) {
             return null;
         }
-        var binders = new ServletRequestDataBinderFactory(List.of(), adapter.getWebBindingInitializer());
-        InvocableHandlerMethod method =
-                new InvocableHandlerMethod(operation.handler().createWithResolvedBean());
-        method.setDataBinderFactory(binders);
+        MethodParameter body = operation.body();
+        Object[] given = body == null ? new Object[0] : new Object[] {validated(request, body, values)};
+        String seen = form.value(Operation.SEEN);
+        return invoke(seen.isEmpty() ? request : new IfMatch(request, seen), operation.handler(), variables, given);
+    }
+
+    private ServletRequestDataBinderFactory binders() {
+        return new ServletRequestDataBinderFactory(List.of(), adapter.getWebBindingInitializer());
+    }
+
+    /** Calls an operation of REST as REST calls it. */
+    private @Nullable Object invoke(
+            HttpServletRequest request, HandlerMethod handler, Map<String, String> variables, Object... given)
+            throws Exception {
+        InvocableHandlerMethod method = new InvocableHandlerMethod(handler.createWithResolvedBean());
+        method.setDataBinderFactory(binders());
         method.setHandlerMethodArgumentResolvers(new HandlerMethodArgumentResolverComposite()
                 .addResolvers(requireNonNull(adapter.getArgumentResolvers())));
-        ServletWebRequest asked = new ServletWebRequest(request);
-        MethodParameter body = operation.body();
-        Object[] given = body == null ? new Object[0] : new Object[] {validated(asked, body, values, binders)};
+        Map<String, String> path = variables(request);
         request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, variables);
         try {
-            return method.invokeForRequest(asked, new ModelAndViewContainer(), given);
+            return method.invokeForRequest(new ServletWebRequest(request), new ModelAndViewContainer(), given);
         } finally {
             request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, path);
+        }
+    }
+
+    /** A request with the ETag of what its form showed. */
+    private static final class IfMatch extends HttpServletRequestWrapper {
+
+        private final String tag;
+
+        IfMatch(HttpServletRequest request, String tag) {
+            super(request);
+            this.tag = tag;
+        }
+
+        @Override
+        public Enumeration<String> getHeaders(String name) {
+            return name.equalsIgnoreCase(HttpHeaders.IF_MATCH)
+                    ? Collections.enumeration(List.of(tag))
+                    : super.getHeaders(name);
         }
     }
 
@@ -260,14 +340,10 @@ class OperationPage {
     }
 
     /** Returns the body, validated if the operation declares that. */
-    private Object validated(
-            ServletWebRequest request,
-            MethodParameter body,
-            Map<String, Object> values,
-            ServletRequestDataBinderFactory binders)
+    private Object validated(HttpServletRequest request, MethodParameter body, Map<String, Object> values)
             throws Exception {
         Object read = json.convertValue(values, body.getParameterType());
-        WebDataBinder binder = binders.createBinder(request, read, "body");
+        WebDataBinder binder = binders().createBinder(new ServletWebRequest(request), read, "body");
         for (var annotation : body.getParameterAnnotations()) {
             Object[] hints = ValidationAnnotationUtils.determineValidationHints(annotation);
             if (hints != null) {

@@ -90,6 +90,7 @@ record OverviewPage(
         addProjects(coverage.projects(sight, siteId, null), model);
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, null, OLDEST_SHOWN));
         model.addAttribute("headline", headline);
+        model.addAttribute("retired", headline.retired());
         model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);
         addSteps(sight, headline, model);
@@ -98,6 +99,7 @@ record OverviewPage(
         model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
         model.addAttribute("notStandingBy", sight.ofEverything() ? Services.missing(services.all()) : List.of());
+        model.addAttribute("unlike", sight.ofEverything() ? services.unlike() : List.of());
         model.addAttribute("proposals", arrivals.count(sight, PROPOSED));
         Gaps.Filter open = new Gaps.Filter(null, null, clock.instant(), null, null, false);
         model.addAttribute(
@@ -140,7 +142,7 @@ record OverviewPage(
     private void addSteps(Sight sight, Headline headline, Model model) {
         Site site = headline.site();
         if (site == null
-                || headline.all().experiments() == 0
+                || headline.all().experiments() + headline.retired().experiments() == 0
                 || runs.latestBackup(sight).isEmpty()) {
             boolean checked = site != null && capabilities.of(site.id()).isPresent();
             model.addAttribute(

@@ -8,6 +8,8 @@ import dozo.registry.Holds;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
+import dozo.registry.Retirements;
+import dozo.registry.Retirements.Kind;
 import dozo.registry.RiskSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -22,7 +24,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Projects: their members, folders and settings, and the holds that stand. */
 @Controller
 @RequestMapping("/administration/projects")
-record ProjectsPage(Projects projects, DrillSettings drills, RiskSettings risk, Users users, Holds holds) {
+record ProjectsPage(
+        Projects projects, DrillSettings drills, RiskSettings risk, Users users, Holds holds, Retirements retirements) {
 
     private static final int SHOWN = 100;
     private static final int MEMBERS_SHOWN = 500;
@@ -31,6 +34,7 @@ record ProjectsPage(Projects projects, DrillSettings drills, RiskSettings risk, 
     @GetMapping
     String list(@RequestParam(defaultValue = "") String after, Sight sight, Model model) {
         model.addAttribute("projects", Cut.of(SHOWN, most -> projects.page(sight, after, most), Project::code));
+        model.addAttribute("retired", retirements.of(Kind.PROJECT, sight));
         return "projects";
     }
 

@@ -1,10 +1,13 @@
 package dozo.ui;
 
+import dozo.ledger.Sight;
 import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
 import dozo.registry.Capacity;
 import dozo.registry.Refusal;
+import dozo.registry.Retirements;
+import dozo.registry.Retirements.Kind;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteLanes;
 import dozo.registry.SiteSchedules;
@@ -50,6 +53,7 @@ record SitesPage(
         SiteTunings tunings,
         SiteMeasuring measuring,
         SiteLanes siteLanes,
+        Retirements retirements,
         InstantSource clock) {
 
     /**
@@ -80,6 +84,7 @@ record SitesPage(
     @GetMapping("/sites")
     String list(Model model) {
         model.addAttribute("sites", sites.all().stream().map(this::shown).toList());
+        model.addAttribute("retired", retirements.of(Kind.SITE, Sight.EVERYTHING));
         return "sites";
     }
 

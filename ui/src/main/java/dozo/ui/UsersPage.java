@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.people.Departures;
 import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
@@ -15,7 +16,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Users, their roles and their tokens. */
 @Controller
 @RequestMapping("/administration/users")
-record UsersPage(Users users, Tokens tokens) {
+record UsersPage(Users users, Tokens tokens, Departures departures) {
 
     private static final int SHOWN = 100;
 
@@ -31,6 +32,7 @@ record UsersPage(Users users, Tokens tokens) {
         model.addAttribute("user", user);
         model.addAttribute("local", user.origin() == Realm.LOCAL);
         model.addAttribute("administrator", user.name().equals(Users.ADMINISTRATOR));
+        model.addAttribute("duties", departures.duties(user.name()));
         model.addAttribute("tokens", tokens.of(user.name()));
         return "user";
     }

@@ -1,6 +1,6 @@
 /** What pages and REST share in their responses. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {})
+@ApplicationModule(allowedDependencies = {"file"})
 package dozo.web;
 
 import org.jspecify.annotations.NullMarked;

@@ -4,10 +4,10 @@ import dozo.file.Digest;
 import dozo.file.Spool;
 import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
-import dozo.ledger.Ledger.Filter;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
+import dozo.registry.SiteKey;
 import dozo.registry.Sites.Site;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -27,8 +28,6 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 @Component
 public class Certificates {
-
-    private static final String KEY_INTRODUCED = "key.introduced";
 
     private static final int FETCH = 1_000;
 
@@ -43,8 +42,10 @@ public class Certificates {
      *
      * @param publicKey in PEM, as OpenSSL reads it
      * @param fingerprint SHA-256 of the key in DER, 64 hexadecimal digits
+     * @param earlier a line for each key that was replaced: the key, the one after it, the time, and the signature of each of them over
+     * these three
      */
-    public record PublishedKey(String publicKey, String fingerprint) {}
+    public record PublishedKey(String publicKey, String fingerprint, List<String> earlier) {}
 
     public Certificates(
             JdbcClient jdbc,
@@ -69,7 +70,45 @@ public class Certificates {
         KeyPair pair = key.published();
         return new PublishedKey(
                 SigningKey.pem(pair.getPublic()),
-                SigningKey.fingerprint(pair.getPublic()).toString());
+                SigningKey.fingerprint(pair),
+                jdbc.sql("""
+                        select detail ->> 'vouched' from ledger
+                        where action = :introduced and detail ->> 'vouched' is not null order by seq
+                        """)
+                        .param("introduced", SiteKey.INTRODUCED)
+                        .query((row, n) -> row.getString(1))
+                        .list());
+    }
+
+    /**
+     * Puts a new key in the place of the present one, which vouches for it in the ledger. What the present one has signed
+     * stays valid.
+     *
+     * @return the new key
+     * @throws Refusal if the file of the present one is missing, or is not a key pair
+     */
+    public synchronized PublishedKey replace(String actor) {
+        KeyPair before = introduced(actor);
+        SigningKey next = new SigningKey(SiteKey.next(key.file()));
+        next.create();
+        KeyPair now = next.published();
+        ledger.append(
+                actor,
+                SiteKey.INTRODUCED,
+                SigningKey.fingerprint(now),
+                Map.of(
+                        "purpose",
+                        "certificates",
+                        "after",
+                        SigningKey.fingerprint(before),
+                        "vouched",
+                        SigningKey.succession(before, now, clock.instant().truncatedTo(ChronoUnit.SECONDS))));
+        settle();
+        return key();
+    }
+
+    private void settle() {
+        SiteKey.settle(key.file(), ledger, file -> SigningKey.fingerprint(new SigningKey(file).published()), false);
     }
 
     /** Signs with the service's key. */
@@ -93,9 +132,9 @@ public class Certificates {
     }
 
     /**
-     * Returns the service's key to sign with. Creates the key if there is none.
+     * Returns the service's key to sign with.
      *
-     * @throws Refusal if its file is not a key pair
+     * @throws Refusal if its file is missing, or is not a key pair
      */
     public Signer signer(String actor) {
         return new Signer(introduced(actor));
@@ -106,13 +145,12 @@ public class Certificates {
         return SigningKey.isSigned(publicKey, message, signature);
     }
 
-    /** Returns the key pair. A key that is not in the ledger yet gets a row there. */
+    /** Returns the key pair. A key that is not in the ledger yet gets a row there. Ends a rotation that was interrupted. */
     private synchronized KeyPair introduced(String actor) {
-        KeyPair pair = key.pair();
-        String fingerprint = SigningKey.fingerprint(pair.getPublic()).toString();
-        if (ledger.newest(new Filter(fingerprint, KEY_INTRODUCED, null, null, null), Long.MAX_VALUE, 1)
-                .isEmpty()) {
-            ledger.append(actor, KEY_INTRODUCED, fingerprint, Map.of("purpose", "certificates"));
+        settle();
+        KeyPair pair = key.published();
+        if (!SiteKey.isIntroduced(ledger, SigningKey.fingerprint(pair))) {
+            ledger.append(actor, SiteKey.INTRODUCED, SigningKey.fingerprint(pair), Map.of("purpose", "certificates"));
         }
         return pair;
     }
@@ -142,7 +180,7 @@ public class Certificates {
                             "certificate_sha256",
                             Digest.ofContent(certificate),
                             "key",
-                            SigningKey.fingerprint(pair.getPublic())));
+                            SigningKey.fingerprint(pair)));
             String name = "%s.%s.manifest-%d.%s"
                     .formatted(experiment.project(), experiment.code(), manifest.number(), site.name());
             return new Issued(name, now, certificate, list);

@@ -16,13 +16,14 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
+import java.time.Instant;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The service's own key for certificates: Ed25519. Created by a service that starts, or when it is needed; only its file
- * has the private key.
+ * The service's own key for certificates: Ed25519. Created by a service that starts; only its file has the private key.
  * The file is read each time, so that a key that was lost or replaced is noticed at once.
  */
 public final class SigningKey {
@@ -43,25 +44,14 @@ public final class SigningKey {
         this.file = file.toAbsolutePath().normalize();
     }
 
-    /** Creates the key unless something has its name. */
-    public synchronized void create() {
-        try {
-            if (Files.notExists(file)) {
-                write();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot create the signing key in " + file, e);
-        }
+    /** Returns where the private key is. */
+    public Path file() {
+        return file;
     }
 
-    /**
-     * Returns the key pair. Creates it if the file is missing.
-     *
-     * @throws Refusal if the file is there, but is not a key pair: a new key must not hide that the old one is lost
-     */
-    synchronized KeyPair pair() {
-        create();
-        return published();
+    /** Creates the key unless something has its name. */
+    public synchronized void create() {
+        SiteKey.create(file, SigningKey::fresh);
     }
 
     /**
@@ -76,6 +66,31 @@ public final class SigningKey {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the signing key in " + file, e);
         }
+    }
+
+    /**
+     * Returns the public key in PEM, and creates nothing.
+     *
+     * @throws Refusal if the file is missing, or is not a key pair
+     */
+    public String publicText() {
+        return pem(published().getPublic());
+    }
+
+    /**
+     * Returns a line in which each of two keys signs that the second one follows: whoever trusts one of them can trust the other.
+     * {@code docs/check_certificate.py} goes from one to the other by it.
+     */
+    static String succession(KeyPair before, KeyPair now, Instant at) {
+        HexFormat hex = HexFormat.of();
+        String order = "%s %s %s"
+                .formatted(
+                        hex.formatHex(before.getPublic().getEncoded()),
+                        hex.formatHex(now.getPublic().getEncoded()),
+                        at);
+        byte[] message = "Dozo key 1\n%s\n".formatted(order).getBytes(StandardCharsets.US_ASCII);
+        return "Dozo-Key: %s %s %s"
+                .formatted(order, hex.formatHex(sign(before, message)), hex.formatHex(sign(now, message)));
     }
 
     static byte[] sign(KeyPair key, byte[] message) {
@@ -102,9 +117,9 @@ public final class SigningKey {
         }
     }
 
-    /** Returns the SHA-256 of a public key in DER, with which people identify it. */
-    static Digest fingerprint(PublicKey key) {
-        return Digest.ofContent(key.getEncoded());
+    /** Returns the SHA-256 of the public key in DER, with which people identify it. */
+    static String fingerprint(KeyPair key) {
+        return Digest.ofContent(key.getPublic().getEncoded()).toString();
     }
 
     /** Returns a public key in PEM, as OpenSSL reads it. */
@@ -112,14 +127,13 @@ public final class SigningKey {
         return pem(PUBLIC, key.getEncoded());
     }
 
-    private void write() throws IOException {
-        KeyPair fresh;
+    private static String fresh() {
         try {
-            fresh = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            KeyPair key = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            return pem(PRIVATE, key.getPrivate().getEncoded()) + pem(key.getPublic());
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
-        SiteKey.write(file, pem(PRIVATE, fresh.getPrivate().getEncoded()) + pem(fresh.getPublic()));
     }
 
     private KeyPair read() throws IOException {

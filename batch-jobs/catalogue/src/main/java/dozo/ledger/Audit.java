@@ -119,7 +119,7 @@ public class Audit {
                             group by name, minutes
                             union all
                             select name, null, 0, count(*), min(coalesce(t.unprotected_since, n.registered_at))
-                            from named n
+                            from named n join living_experiment using (experiment_id)
                             left join protection t on t.experiment_id = n.experiment_id and t.site_id = :site
                             where t.entries = t.entries_safe is not true
                             group by name

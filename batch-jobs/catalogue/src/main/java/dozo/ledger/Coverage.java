@@ -22,6 +22,7 @@ import org.springframework.stereotype.Component;
 /**
  * Answers what is safe: for every experiment, the share of its manifest that has receipts at a site, now or at an
  * earlier moment ({@link PastCoverage}: at many). An experiment that was never read has no manifest and nothing protected.
+ * A retired one counts at moments before it was retired only (ADR 0102).
  *
  * <p>It reads stored totals ({@code protection} for now, {@code coverage} for the past), one row or a few per
  * experiment, and never entries or receipts. Past values change only when a manifest is sealed or a run settles, and
@@ -68,7 +69,7 @@ public class Coverage {
             from experiment e
             join project p using (project_id)
             left join kept t using (experiment_id)
-            where t.entries = t.entries_safe is not true
+            where t.entries = t.entries_safe is not true and living(e.retired_at, :at::timestamptz)
               and (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
               and in_sight(:seen, p.code)
             """;
@@ -168,6 +169,14 @@ public class Coverage {
     }
 
     /**
+     * What the retired experiments have. They are in no other sum, and may be found wanting only at this site.
+     *
+     * @param experimentsSafe those of which every entry of the last manifest has a receipt
+     * @param bytes of their last manifests
+     */
+    public record Retired(long experiments, long experimentsSafe, long bytes) {}
+
+    /**
      * The sums of one group.
      *
      * @param name the group's name in the dimension; null: unknown, always the last one
@@ -194,7 +203,7 @@ public class Coverage {
     /** Returns at most {@code limit} experiments with an id above {@code after}, by id. */
     public List<ExperimentCoverage> experiments(Sight sight, int siteId, int after, int limit) {
         return page(
-                "experiment join project p using (project_id) where in_sight(:seen, p.code)",
+                "living_experiment join project p using (project_id) where in_sight(:seen, p.code)",
                 sight,
                 siteId,
                 after,
@@ -206,7 +215,8 @@ public class Coverage {
      * completely safe, by id.
      */
     public List<ExperimentCoverage> unsafe(int siteId, int after, int limit) {
-        String which = "protection where site_id = :site and entries = entries_safe is false";
+        String which = "protection join living_experiment using (experiment_id)"
+                + " where site_id = :site and entries = entries_safe is false";
         return page(which, Sight.EVERYTHING, siteId, after, limit);
     }
 
@@ -267,6 +277,21 @@ public class Coverage {
     public Totals all(Sight sight, int siteId, @Nullable Instant at) {
         List<Totals> all = sums((row, n) -> totals(null, row), sight, EVERYTHING, siteId, at, BEGINNING, 1);
         return all.isEmpty() ? new Totals(null, false, 0, 0, 0, 0, 0, 0, null, 0) : all.getFirst();
+    }
+
+    /** Returns what the visible retired experiments have at a site. */
+    public Retired retired(Sight sight, int siteId) {
+        return jdbc.sql("""
+                        select count(*) as experiments, count(*) filter (where t.entries = t.entries_safe) as experiments_safe,
+                               coalesce(sum(t.bytes), 0)::bigint as bytes
+                        from experiment e
+                        join project p using (project_id)
+                        left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+                        where e.retired_at is not null and in_sight(:seen, p.code)
+                        """)
+                .params(Map.of("seen", sight.seen(), "site", siteId))
+                .query(Rows.of(Retired.class))
+                .single();
     }
 
     /**
@@ -364,7 +389,7 @@ public class Coverage {
                             join project p using (project_id)
                             left join kept k on k.experiment_id = e.experiment_id
                             where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                              and in_sight(:seen, p.code)
+                              and living(e.retired_at, :at::timestamptz) and in_sight(:seen, p.code)
                         )
                         select name, count(*) as experiments,
                                count(*) filter (where safe) as experiments_safe,
@@ -411,7 +436,7 @@ public class Coverage {
                               and since <= :at::timestamptz and until > :at::timestamptz
                         ) k on true
                         where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                          and in_sight(:seen, p.code)
+                          and living(e.retired_at, :at::timestamptz) and in_sight(:seen, p.code)
                           and p.code >= :project and (p.code > :project or e.code > :code)
                         order by p.code, e.code
                         limit :limit

@@ -31,7 +31,8 @@ public record FindingFilter(
 
     /** Returns the conditions on the findings. Only those that are needed, so that indexes are used. */
     String where() {
-        String stands = "(f.superseded_by is null and a.finding_id is null)";
+        String stands =
+                "(f.superseded_by is null and a.finding_id is null and not is_over(e.retired_at, r.kind, s.removed_at))";
         String its =
                 NO_EXPERIMENT.equals(experiment) ? "f.experiment_id is null" : "p.code || '/' || e.code = :experiment";
         return " where in_sight(:seen, p.code)"

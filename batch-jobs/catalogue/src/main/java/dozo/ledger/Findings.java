@@ -63,6 +63,7 @@ public class Findings {
      * @param message of the last run that found it
      * @param lastRun the last run that found it
      * @param supersededBy the first later run that has checked the same item again
+     * @param over whether its site was retired or removed; or its experiment was retired, and it is not about stored copies
      */
     public record KeptFinding(
             long id,
@@ -75,7 +76,8 @@ public class Findings {
             long lastRun,
             Instant lastFoundAt,
             @Nullable Long supersededBy,
-            @Nullable Acknowledgement acknowledgement) {
+            @Nullable Acknowledgement acknowledgement,
+            boolean over) {
 
         /** Returns a rendering of the path for people; {@code pathBytes} is the exact path in base64. */
         @JsonProperty("path")
@@ -83,10 +85,10 @@ public class Findings {
             return path == null ? null : path.toString();
         }
 
-        /** Returns whether it needs a person: it is neither superseded nor acknowledged. */
+        /** Returns whether it needs a person: it is neither superseded nor acknowledged nor over. */
         @JsonProperty
         public boolean open() {
-            return supersededBy == null && acknowledgement == null;
+            return supersededBy == null && acknowledgement == null && !over;
         }
     }
 
@@ -104,6 +106,7 @@ public class Findings {
     private static final String FROM = """
              from finding f
             join run r using (run_id)
+            join site s on s.site_id = r.site_id
             left join experiment e using (experiment_id)
             left join project p using (project_id)
             left join acknowledgement a using (finding_id)
@@ -111,7 +114,8 @@ public class Findings {
 
     private static final String COLUMNS = """
             f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message, f.found_at,
-                   f.last_run_id, f.last_found_at, f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason
+                   f.last_run_id, f.last_found_at, f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason,
+                   is_over(e.retired_at, r.kind, s.removed_at) as over
             """;
 
     private static final String SELECT = "select " + COLUMNS + FROM;
@@ -132,7 +136,8 @@ public class Findings {
                     : new Acknowledgement(
                             row.getString("acknowledged_by"),
                             row.getTimestamp("acknowledged_at").toInstant(),
-                            row.getString("acknowledged_reason")));
+                            row.getString("acknowledged_reason")),
+            row.getBoolean("over"));
 
     /** All reasons, the gravest first. */
     private static final String[] REASONS =
@@ -330,6 +335,7 @@ public class Findings {
                         """ + FROM + """
                                 where f.reason = reason.reason and r.site_id = :site
                                   and f.superseded_by is null and a.finding_id is null
+                                  and not is_over(e.retired_at, r.kind, s.removed_at)
                                   and in_sight(:seen, p.code)
                                 limit :most
                             ) found

@@ -39,16 +39,24 @@ public class PastCoverage {
         jdbc.sql("""
                         with asked as materialized (
                             select :moments::text[]::timestamptz[] as moments
+                        ), period as (
+                            -- Nothing of an experiment counts after it was retired.
+                            select c.*, least(c.until, e.retired_at) as ended
+                            from coverage c join experiment e using (experiment_id)
+                            where c.site_id = :site and c.until > (select moments[1] from asked)
+                              and (e.retired_at is null or c.since < e.retired_at)
                         ), change as (
                             select experiment_id, registered_at as at, 1 as experiments, 0 as seen, 0 as safe,
                                    0 as files, 0 as files_safe, 0 as bytes, 0 as bytes_safe
                             from experiment
                             union all
-                            select experiment_id, since, 0, 1, (entries = entries_safe)::integer, files, files_safe, bytes, bytes_safe
-                            from coverage where site_id = :site and until > (select moments[1] from asked)
+                            select experiment_id, retired_at, -1, 0, 0, 0, 0, 0, 0 from experiment where retired_at is not null
                             union all
-                            select experiment_id, until, 0, -1, -(entries = entries_safe)::integer, -files, -files_safe, -bytes, -bytes_safe
-                            from coverage where site_id = :site and until > (select moments[1] from asked) and until < 'infinity'
+                            select experiment_id, since, 0, 1, (entries = entries_safe)::integer, files, files_safe, bytes, bytes_safe
+                            from period
+                            union all
+                            select experiment_id, ended, 0, -1, -(entries = entries_safe)::integer, -files, -files_safe, -bytes, -bytes_safe
+                            from period where ended < 'infinity'
                         ), moved as (
                             -- By the first moment that is not before the change.
                             select e.project_id, width_bucket(c.at - interval '1 microsecond', (select moments from asked)) + 1 as moment,

@@ -35,7 +35,7 @@ final class Supersession {
                               when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
                                   now.kind <> 'rebuild' and exists (
                                           select from run_included i
-                                          where i.run_id = now.run_id and i.experiment_id = f.experiment_id)
+                                          where i.run_id = now.run_id and i.experiment_id = f.experiment_id and i.living)
                                   or f.experiment_id is null and now.kind = 'nightlyBackup'
                                      and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0
                                           or (now.part_project_id, now.part_origin_id)

@@ -2,8 +2,10 @@ package dozo.manifest;
 
 import dozo.file.FilePath;
 import dozo.ledger.Rows;
+import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Tripwire.Lost;
 import java.util.Collection;
+import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -94,8 +96,11 @@ final class Differences {
                         kind "char",
                         size_bytes bigint,
                         modified_ns bigint,
-                        content boolean not null
+                        content boolean not null,
+                        before_link bigint,
+                        hard_link bigint
                     ) on commit delete rows;
+                    create temporary table renumbered (before_link bigint, hard_link bigint) on commit delete rows;
                     """.formatted(FolderRows.DEFINITIONS)).update();
         }
     }
@@ -130,27 +135,30 @@ final class Differences {
                                c.kind, c.size_bytes, c.modified_ns,
                                (h.kind, h.size_bytes, h.link_target) is distinct from (c.kind, c.size_bytes, c.link_target)
                                    or h.kind = 'f' and h.modified_ns not in (c.modified_ns, c.modified_ns - mod(c.modified_ns, 1000000000))
-                                   as content
+                                   as content,
+                               case when not o.differs then h.hard_link end as before_link, c.hard_link
                         from (select e.*, l.hard_link, l.link_target, o.uid, o.gid, f.complete
                               from crawl_folder f
                               cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e
                               left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no
                               left join entry_owner o on o.experiment_id = :experiment and o.entry_no = e.entry_no) h
                         full join crawl c on c.directory_no = h.directory_no and c.name = h.name
-                        where ((h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
-                                   is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
-                               or :owners and (h.uid, h.gid) is distinct from (c.uid, c.gid)
-                                          and -1 not in (coalesce(h.uid, 0), coalesce(c.uid, 0)))
-                          and (c.row_no is not null or h.complete)
+                        cross join lateral (
+                            select (h.kind, h.size_bytes, h.modified_ns, h.mode, h.link_target)
+                                       is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.link_target)
+                                   or :owners and (h.uid, h.gid) is distinct from (c.uid, c.gid)
+                                              and -1 not in (coalesce(h.uid, 0), coalesce(c.uid, 0)) as differs) o
+                        where (o.differs or h.hard_link is distinct from c.hard_link) and (c.row_no is not null or h.complete)
                         union all
                         select e.entry_no, null, e.directory_no, e.name, e.kind, e.size_bytes, e.modified_ns,
-                               null, null, null, true
+                               null, null, null, true, null, null
                         from gone_folder g
                         cross join lateral (select * from entries_of(:experiment, g.directory_no) offset 0) e
                         """).param("experiment", experimentId).param("owners", owners).update();
         if (!unreadable.isEmpty()) {
             keepUnknown(unreadable);
         }
+        keepGroups();
         if (many) {
             jdbc.sql("analyze difference").update();
         }
@@ -165,6 +173,50 @@ final class Differences {
                 .param("experiment", experimentId)
                 .param("unreadable", unreadable.stream().map(FilePath::bytes).toArray(byte[][]::new))
                 .update();
+    }
+
+    /**
+     * Takes files for unchanged that have only another inode number, if the names with the former number are those with the
+     * present one: they are on another file system. Files without other names may have another number, too.
+     */
+    private void keepGroups() {
+        int groups = jdbc.sql("""
+                        insert into renumbered
+                        select g.before_link, g.hard_link
+                        from (select before_link, hard_link, count(*) as names
+                              from difference where before_link <> hard_link group by 1, 2) g
+                        join (select hard_link, count(*) as names from crawl group by 1) c using (hard_link, names)
+                        join (select l.hard_link as before_link, count(*) as names
+                              from entry_link l join entry e using (experiment_id, entry_no)
+                              where l.experiment_id = :experiment group by 1) h using (before_link, names)
+                        where not exists (select from entry_link l join entry e using (experiment_id, entry_no)
+                                          where l.experiment_id = :experiment and l.hard_link = g.hard_link
+                                            and not exists (select from difference x where x.before_no = e.entry_no))
+                        """).param("experiment", experimentId).update();
+        if (groups > 0) {
+            jdbc.sql("""
+                    delete from difference x using renumbered r
+                    where (x.before_link, x.hard_link) = (r.before_link, r.hard_link)
+                    """).update();
+        }
+    }
+
+    /** Gives groups of hard links their present numbers, also in earlier manifests. No two groups get one number. */
+    void keepLinks() {
+        // What has ended may have a number that is now another group's: it gets one that is free now.
+        jdbc.sql("""
+                        insert into renumbered
+                        select taken.n, free.n
+                        from (select n, row_number() over (order by n) as i
+                              from (select hard_link from renumbered except select before_link from renumbered) t (n)) taken
+                        join (select n, row_number() over (order by n) as i
+                              from (select before_link from renumbered except select hard_link from renumbered) f (n)) free
+                            using (i)
+                        """).update();
+        jdbc.sql("""
+                        update entry_link l set hard_link = r.hard_link
+                        from renumbered r where l.experiment_id = :experiment and l.hard_link = r.before_link
+                        """).param("experiment", experimentId).update();
     }
 
     /**
@@ -192,6 +244,43 @@ final class Differences {
                                                            and m.modified_ns = x.before_ns)) as lost
                               from difference x) difference
                         """).query(Rows.of(Counts.class)).single();
+    }
+
+    /**
+     * Says what was found. An entry of the manifest is missing unless it was reported: what is unknown is not there.
+     *
+     * @param reported the number of all entries that the source has now
+     */
+    Comparison compared(Manifest before, long reported) {
+        List<String> first = jdbc.sql("""
+                        select entry_path(d.path, x.name) as path
+                        from difference x join directory d on d.experiment_id = :experiment and d.directory_no = x.directory_no
+                        where x.before_no is not null and x.content
+                        order by 1 limit :most
+                        """)
+                .param("experiment", experimentId)
+                .param("most", Comparison.NAMES_MAX)
+                .query((row, n) -> FilePath.of(row.getBytes("path")).toString())
+                .list();
+        return jdbc.sql("""
+                        select count(*) filter (where content and not same) as changed,
+                               count(*) filter (where content and same) as times,
+                               count(*) filter (where content and same and abs(modified_ns - before_ns) < 2000000000) as rounded,
+                               count(*) filter (where before_no is null) as added,
+                               count(*) filter (where not content and kind = 'f') as facts
+                        from (select *, kind = 'f' and (before_kind, before_bytes) = (kind, size_bytes) as same from difference) x
+                        where row_no is not null
+                        """)
+                .query((row, n) -> new Comparison(
+                        "",
+                        before.entries() - (reported - row.getLong("added")),
+                        row.getLong("changed"),
+                        row.getLong("times"),
+                        row.getLong("rounded"),
+                        row.getLong("added"),
+                        row.getLong("facts"),
+                        first))
+                .single();
     }
 
     /** Records the owners of unchanged entries that were sealed before owners were recorded. */

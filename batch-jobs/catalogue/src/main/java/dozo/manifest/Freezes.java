@@ -77,10 +77,10 @@ public class Freezes {
                 .optional();
     }
 
-    /** Counts the frozen experiments that the user may see. */
+    /** Counts the frozen experiments that the user may see, without retired ones. */
     public long count(Sight sight) {
         return jdbc.sql("""
-                        select count(*) from frozen_experiment f join experiment e using (experiment_id)
+                        select count(*) from frozen_experiment f join living_experiment e using (experiment_id)
                         join project p using (project_id)
                         where f.ended_at is null and f.released_at is null
                           and in_sight(:seen, p.code)
@@ -93,7 +93,7 @@ public class Freezes {
     /** Returns at most {@code limit} unreleased freezes that the user may see, by experiment, after {@code after}. */
     public List<Freeze> page(Sight sight, int after, int limit) {
         return jdbc.sql("""
-                        select f.* from frozen_experiment f join experiment e using (experiment_id)
+                        select f.* from frozen_experiment f join living_experiment e using (experiment_id)
                         join project p using (project_id)
                         where f.experiment_id > :after and f.ended_at is null and f.released_at is null
                           and in_sight(:seen, p.code)
@@ -176,7 +176,7 @@ public class Freezes {
         return jdbc.sql("""
                         select count(*) filter (where l.experiment_id is not null and e.experiment_id <> :experiment) as losing,
                                count(*) as experiments
-                        from experiment e join project p using (project_id)
+                        from living_experiment e join project p using (project_id)
                         left join (
                             select experiment_id from manifest where sealed_at > :since and percent_lost >= :percent
                             union

@@ -1,6 +1,7 @@
 package dozo.manifest;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -12,7 +13,8 @@ public record IngestSettings(
                 value =
                         "maximum age of a [file list](file-lists.md); an older list is a finding, because newer files are missing in it",
                 min = "1m",
-                max = "366d")
+                max = "366d",
+                agree = Agree.SERVICES_AND_WORKERS)
         @DefaultValue("36h")
         Duration listAgeMax,
 

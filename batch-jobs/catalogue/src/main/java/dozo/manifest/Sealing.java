@@ -15,6 +15,7 @@ import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -72,12 +73,26 @@ final class Sealing {
         seal(experiment, Manifest.none(experiment.id(), number - 1), first(load.sums()));
     }
 
-    private boolean compare(Experiment experiment, Manifest before, FolderLoad load, Consumer<Finding> findings) {
+    /** Compares with a manifest, which must be the current one, and changes nothing. What is unreadable counts as missing. */
+    Comparison compare(Experiment experiment, Manifest before, FolderLoad load) {
+        if (!manifests.current(experiment.id()).equals(Optional.of(before))) {
+            return Comparison.failed("a manifest was sealed in the meantime");
+        }
+        Differences differences = differences(experiment, load);
+        differences.find(Set.of(), load.rows());
+        return differences.compared(before, load.sums().entries());
+    }
+
+    private Differences differences(Experiment experiment, FolderLoad load) {
         Differences.createTables(jdbc);
         load(load);
         GoneFolders.find(template, experiment.id(), load);
+        return new Differences(jdbc, experiment.id(), load.newOwner() == null);
+    }
+
+    private boolean compare(Experiment experiment, Manifest before, FolderLoad load, Consumer<Finding> findings) {
         boolean ownersAreNew = load.newOwner() != null;
-        Differences differences = new Differences(jdbc, experiment.id(), !ownersAreNew);
+        Differences differences = differences(experiment, load);
         differences.find(load.unreadable(), load.rows());
         Counts counts = differences.count();
         Optional<Freeze> freeze = freezes.find(experiment.id());
@@ -91,6 +106,7 @@ final class Sealing {
             differences.keepOwners();
             keepOwner(experiment, load, before.number() + (counts.none() ? 0 : 1));
         }
+        differences.keepLinks();
         if (!counts.none()) {
             differences.apply(before.number() + 1);
             seal(experiment, before, counts);

@@ -1,5 +1,7 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments.Experiment;
 import java.util.ArrayList;
@@ -78,6 +80,17 @@ public final class SourceLook implements AutoCloseable {
             sealing.sealFound(experiment, number, load);
         }
         return new Ingested(refusal == null, load.findings());
+    }
+
+    /**
+     * Compares the source with the current manifest, in the caller's transaction. Seals nothing. Without a manifest, the source
+     * only has to be there.
+     */
+    public Comparison compare() {
+        if (load == null || load.nothingKnown() || (refusal != null && known.manifest() != null)) {
+            return Comparison.failed(requireNonNull(refusal).message());
+        }
+        return known.manifest() == null ? Comparison.EQUAL : sealing.compare(experiment, known.manifest(), load);
     }
 
     /**

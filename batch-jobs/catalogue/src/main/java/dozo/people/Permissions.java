@@ -144,6 +144,7 @@ public final class Permissions {
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write
+            PATCH  /api/v1/experiments/bulk                                        own         all      -       all   write
             GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
@@ -159,6 +160,8 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/sha256sums own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
+            POST   /api/v1/experiments/{project}/{code}/retirement                 -           all      -       all   write
+            DELETE /api/v1/experiments/{project}/{code}/retirement                 -           all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/restores                   own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/restores                   own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/restores/{id}              own         all      all     all   read
@@ -173,6 +176,9 @@ public final class Permissions {
             GET    /api/v1/holds                                                   own         all      all     all   read
             POST   /api/v1/holds                                                   -           all      -       all   write
             POST   /api/v1/holds/{id}/end                                          -           -        -       all   write
+            GET    /api/v1/keys                                                            -           -        -       all   read
+            POST   /api/v1/keys/{name}/rotation                                            -           -        -       all   -
+            DELETE /api/v1/keys/{name}/former                                              -           -        -       all   -
             GET    /api/v1/labels                                                  own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
@@ -180,6 +186,7 @@ public final class Permissions {
             PUT    /api/v1/me/password                                             self        self     self    self  -
             GET    /api/v1/me/tokens                                               self        self     self    self  read
             POST   /api/v1/me/tokens                                               self        self     self    self  -
+            POST   /api/v1/me/tokens/{id}/rotation                                         self        self     self    self  -
             DELETE /api/v1/me/tokens/{id}                                          self        self     self    self  write
             GET    /api/v1/openapi                                                 all         all      all     all   read
             GET    /api/v1/origins                                                 -           all      all     all   read
@@ -198,10 +205,13 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/site-names                           -           -        -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
+            POST   /api/v1/projects/{project}/retirement                           -           all      -       all   write
+            DELETE /api/v1/projects/{project}/retirement                           -           all      -       all   write
             PUT    /api/v1/projects/{project}/title                                -           all      -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/recovery-key                                            -           all      all     all   read
             GET    /api/v1/report                                                  own         all      all     all   read
+            GET    /api/v1/retirements                                             own         all      all     all   read
             POST   /api/v1/replications                                            -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write
@@ -216,31 +226,43 @@ public final class Permissions {
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
             GET    /api/v1/runs/{id}/tuning                                        own         all      all     all   read
             GET    /api/v1/health                                                  -           all      all     all   read
-            GET    /api/v1/service                                                 self        self     self    self  read
+            GET    /api/v1/service                                                 own         all      all     all   read
             GET    /api/v1/scanners                                                all         all      all     all   read
             PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
+            POST   /api/v1/scanners/{scanner}/retirement                           -           all      -       all   write
+            DELETE /api/v1/scanners/{scanner}/retirement                           -           all      -       all   write
             POST   /api/v1/scrubs                                                  -           all      -       all   write
             GET    /api/v1/scrubs/plan                                             -           all      all     all   read
             GET    /api/v1/scrubs/promise                                          own         all      all     all   read
             GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
             GET    /api/v1/host-key                                                -           -        -       all   write
             GET    /api/v1/site-key                                                -           -        -       all   read
+            GET    /api/v1/site-key/sites                                                  -           -        -       all   write
             GET    /api/v1/sites                                                   -           all      all     all   read
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write
             DELETE /api/v1/sites/{name}                                            -           -        -       all   write
+            POST   /api/v1/sites/{name}/retirement                                 -           -        -       all   write
+            DELETE /api/v1/sites/{name}/retirement                                 -           -        -       all   write
             GET    /api/v1/sites/{name}/schedules                                  -           all      all     all   read
             PUT    /api/v1/sites/{name}/schedules                                  -           -        -       all   write
             GET    /api/v1/sites/{name}/timetable                                  -           all      all     all   read
+            PUT    /api/v1/sites/{name}/title                                      -           -        -       all   write
             PUT    /api/v1/sites/{name}/timetable                                  -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
             GET    /api/v1/sites/{name}/tuning                                     -           all      all     all   read
             POST   /api/v1/sites/{name}/tuning                                     -           all      -       all   write
+            GET    /api/v1/source-move                                             own         all      all     all   read
+            POST   /api/v1/source-move                                             own         -        -       all   write
+            GET    /api/v1/source-move/differences                                 own         all      all     all   read
+            POST   /api/v1/source-move/stop                                        own         -        -       all   write
             GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read
             POST   /api/v1/users                                                   -           -        -       all   -
             GET    /api/v1/users/{name}                                            -           -        all     all   read
             PATCH  /api/v1/users/{name}                                            -           -        -       all   -
+            GET    /api/v1/users/{name}/duties                                     -           -        all     all   read
+            POST   /api/v1/users/{name}/departure                                  -           -        -       all   write
             GET    /api/v1/users/{name}/tokens                                     -           -        all     all   read
             DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
             """;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +36,10 @@ public class Tokens {
 
     public static final int DAYS_USUAL = 90;
 
+    public static final int GRACE_DAYS_USUAL = 7;
+
     private static final int DAYS_MAX = 366;
+    private static final int GRACE_DAYS_MAX = 30;
     private static final int EACH_MAX = 50;
     private static final int SECRET_BYTES = 32;
     private static final int SECRET_LENGTH_MAX = 100;
@@ -109,7 +113,7 @@ public class Tokens {
         Users.User owner = users.locked(user).orElseThrow();
         Set<Role> limit = roles == null ? owner.roles() : roles;
         check(owner, name, limit, days);
-        String secret = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(randomBytes());
+        String secret = secret();
         Instant now = clock.instant();
         try {
             int id = jdbc.sql("""
@@ -132,6 +136,45 @@ public class Tokens {
         } catch (DuplicateKeyException e) {
             throw Refusal.conflict("name", "you already have a token \"%s\": revoke it first", name);
         }
+    }
+
+    /**
+     * Gives a user's token a new secret, for as long as it was created for. The secret before it is valid for a while, but no longer than it
+     * would have been; the one before that is not.
+     *
+     * @param graceDays how long, 0 to 30; 0: it is refused from the next request on
+     * @return empty: the user has no such token, or it has expired
+     * @throws Refusal if the days are out of range
+     */
+    @Transactional
+    public Optional<NewToken> rotate(String user, int id, int graceDays) {
+        if (graceDays < 0 || graceDays > GRACE_DAYS_MAX) {
+            throw new Refusal("graceDays", "%d: expected 0 to %d", graceDays, GRACE_DAYS_MAX);
+        }
+        String secret = secret();
+        Instant now = clock.instant();
+        Instant until = now.plus(Duration.ofDays(graceDays));
+        int rotated = jdbc.sql("""
+                        update api_token
+                        set former_sha256 = secret_sha256, former_until = least(:until, expires_at), secret_sha256 = :digest,
+                            created_at = :now, expires_at = cast(:now as timestamptz) + (expires_at - created_at)
+                        where token_id = :id and revoked_at is null and expires_at > :now
+                          and user_id = (select user_id from dozo_user where name = :user)
+                        """)
+                .param("until", Timestamp.from(until))
+                .param("digest", Digest.ofText(secret).bytes())
+                .param("now", Timestamp.from(now))
+                .param("id", id)
+                .param("user", user)
+                .update();
+        if (rotated == 0) {
+            return Optional.empty();
+        }
+        Token token = find(id).orElseThrow();
+        Map<String, Object> facts = new HashMap<>(facts(token));
+        facts.put("former_until", until);
+        ledger.append(user, "token.rotated", user + "/" + token.name(), facts);
+        return Optional.of(new NewToken(token, secret));
     }
 
     /** Returns a user's tokens that are not revoked, by id; at most 50. */
@@ -179,8 +222,10 @@ public class Tokens {
         if (!secret.startsWith(PREFIX) || secret.length() > SECRET_LENGTH_MAX) {
             return Optional.empty();
         }
-        Optional<Token> token = jdbc.sql(SELECT + "where t.secret_sha256 = :digest")
+        Optional<Token> token = jdbc.sql(SELECT
+                        + "where t.secret_sha256 = :digest or (t.former_sha256 = :digest and t.former_until > :now)")
                 .param("digest", Digest.ofText(secret).bytes())
+                .param("now", Timestamp.from(clock.instant()))
                 .query(TOKEN)
                 .optional();
         token.ifPresent(this::keepUse);
@@ -223,9 +268,9 @@ public class Tokens {
         }
     }
 
-    private byte[] randomBytes() {
+    private String secret() {
         byte[] bytes = new byte[SECRET_BYTES];
         random.nextBytes(bytes);
-        return bytes;
+        return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 }

@@ -8,7 +8,8 @@ import java.util.regex.Pattern;
 public final class Code {
 
     private static final Pattern FORM = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
-    private static final int TITLE_LENGTH_MAX = 200;
+    /** The maximum length of a title in characters. */
+    public static final int TITLE_LENGTH_MAX = 200;
 
     /** The characters with the property Bidi_Control of Unicode. */
     private static final String DIRECTIONS = "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069";

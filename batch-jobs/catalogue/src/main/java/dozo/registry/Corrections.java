@@ -1,13 +1,12 @@
 package dozo.registry;
 
-import static java.util.Objects.requireNonNullElse;
-
-import dozo.file.Digest;
 import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Subject;
 import dozo.registry.Experiments.Experiment;
-import java.sql.Types;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -20,7 +19,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Corrections {
 
-    private static final int NOTE_LENGTH_MAX = 500;
+    private static final int BATCH = 5_000;
 
     private final JdbcClient jdbc;
     private final Experiments experiments;
@@ -45,60 +44,8 @@ public class Corrections {
             @Nullable String subject,
             @Nullable String note) {}
 
-    /** What people say of an experiment. */
-    private record Said(
-            String title, Acquisition acquisition, @Nullable String subject, String note) {
-
-        static Said of(Experiment experiment) {
-            return new Said(experiment.title(), experiment.acquisition(), experiment.subject(), experiment.note());
-        }
-
-        /** Returns it with the correction; refuses all wrong fields at once. */
-        Said with(Correction wanted) {
-            Refusals refusals = new Refusals();
-            String corrected = requireNonNullElse(wanted.title, title).strip();
-            refusals.tried(() -> Code.checkedTitle(corrected));
-            Acquisition known = requireNonNullElse(
-                    refusals.tried(() -> new Acquisition(
-                            chosen(wanted.modality, acquisition.modality()),
-                            chosen(wanted.scanner, acquisition.scanner()),
-                            wanted.acquired == null
-                                    ? acquisition.day()
-                                    : wanted.acquired.isBlank()
-                                            ? null
-                                            : WrittenDay.ofIso("acquired", wanted.acquired.strip()))),
-                    Acquisition.UNKNOWN);
-            String person = chosen(wanted.subject, subject);
-            if (person != null) {
-                refusals.tried(() -> Code.checked("subject", person));
-            }
-            String words = requireNonNullElse(wanted.note, note).strip();
-            if (words.length() > NOTE_LENGTH_MAX || !Code.isText(words)) {
-                refusals.add(
-                        new Refusal("note", "expected a note of at most %d characters in one line", NOTE_LENGTH_MAX));
-            }
-            refusals.refuse();
-            return new Said(corrected, known, person, words);
-        }
-
-        private static @Nullable String chosen(@Nullable String wanted, @Nullable String present) {
-            return wanted == null ? present : wanted.isBlank() ? null : wanted.strip();
-        }
-
-        /** Returns it for the ledger, which is permanent: of texts that may have names, only the digest. */
-        Map<String, String> facts() {
-            Map<String, String> facts = new LinkedHashMap<>();
-            facts.put("title_sha256", Digest.ofText(title).toString());
-            facts.put("modality", requireNonNullElse(acquisition.modality(), "unknown"));
-            facts.put("scanner", requireNonNullElse(acquisition.scanner(), "unknown"));
-            facts.put("acquired", Objects.toString(acquisition.day(), "unknown"));
-            facts.put(
-                    "subject_sha256",
-                    subject == null ? "unknown" : Digest.ofText(subject).toString());
-            facts.put("note_sha256", Digest.ofText(note).toString());
-            return facts;
-        }
-    }
+    /** A correction of a locked experiment. */
+    record Change(int id, String name, TypedDetails before, TypedDetails after) {}
 
     Corrections(JdbcClient jdbc, Experiments experiments, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -120,33 +67,57 @@ public class Corrections {
         if (found.isEmpty()) {
             return found;
         }
-        Said before = Said.of(found.get());
-        Said after = before.with(wanted);
-        Experiments.checkDay(after.acquisition, clock);
+        TypedDetails before = TypedDetails.of(found.get());
+        TypedDetails after = before.with(wanted, clock);
         if (after.equals(before)) {
             return found;
         }
-        jdbc.sql("""
-                        update experiment
-                            set title = :title, modality = :modality, scanner = :scanner, acquired_on = :day, subject = :subject, note = :note
-                        where experiment_id = :id
-                        """)
-                .param("title", after.title)
-                .param("modality", after.acquisition.modality(), Types.VARCHAR)
-                .param("scanner", after.acquisition.scanner(), Types.VARCHAR)
-                .param("day", after.acquisition.day(), Types.DATE)
-                .param("subject", after.subject, Types.VARCHAR)
-                .param("note", after.note)
-                .param("id", found.get().id())
-                .update();
-        Map<String, String> changes = new LinkedHashMap<>();
-        Map<String, String> now = after.facts();
-        before.facts().forEach((field, value) -> {
-            if (!value.equals(now.get(field))) {
-                changes.put(field, "%s → %s".formatted(value, now.get(field)));
+        write(List.of(new Change(found.get().id(), found.get().name(), before, after)), actor);
+        return experiments.find(project, code);
+    }
+
+    /** Writes corrections with their ledger rows. The rows come last, because they lock the ledger. */
+    void write(List<Change> changes, String actor) {
+        for (int from = 0; from < changes.size(); from += BATCH) {
+            update(changes.subList(from, Math.min(changes.size(), from + BATCH)));
+        }
+        // Rows that are appended together have the same fields.
+        Map<List<String>, List<Subject>> rows = new LinkedHashMap<>();
+        for (Change change : changes) {
+            Map<String, String> said = change.before.changes(change.after);
+            rows.computeIfAbsent(List.copyOf(said.keySet()), _ -> new ArrayList<>())
+                    .add(new Subject(change.name, List.copyOf(said.values())));
+        }
+        rows.forEach((fields, told) -> {
+            for (int from = 0; from < told.size(); from += BATCH) {
+                List<Subject> some = told.subList(from, Math.min(told.size(), from + BATCH));
+                ledger.appendAll(actor, "experiment.corrected", fields, some);
             }
         });
-        ledger.append(actor, "experiment.corrected", found.get().name(), changes);
-        return experiments.find(project, code);
+    }
+
+    private void update(List<Change> changes) {
+        jdbc.sql("""
+                        update experiment e
+                            set title = w.title, modality = w.modality, scanner = w.scanner, acquired_on = w.day, subject = w.subject,
+                                note = w.note
+                        from unnest(:ids::integer[], :titles::text[], :modalities::text[], :scanners::text[], :days::text[]::date[],
+                                    :subjects::text[], :notes::text[]) as w (id, title, modality, scanner, day, subject, note)
+                        where e.experiment_id = w.id
+                        """)
+                .param("ids", changes.stream().map(Change::id).toArray(Integer[]::new))
+                .param("titles", texts(changes, "title"))
+                .param("modalities", texts(changes, "modality"))
+                .param("scanners", texts(changes, "scanner"))
+                .param("days", texts(changes, "acquired"))
+                .param("subjects", texts(changes, "subject"))
+                .param("notes", texts(changes, "note"))
+                .update();
+    }
+
+    private static String[] texts(List<Change> changes, String field) {
+        return changes.stream()
+                .map(change -> Objects.toString(change.after.fields().get(field), null))
+                .toArray(String[]::new);
     }
 }

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.FilePath;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.ledger.Worded;
@@ -9,6 +10,7 @@ import dozo.registry.Experiments.Experiment;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.Arrays;
@@ -19,6 +21,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -41,6 +44,7 @@ public class ExperimentSearch {
             coalesce(
                 x.risk,
                 case
+                    when e.retired_at is not null then 'RETIRED'
                     when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
                         then 'ARRIVING'
                     when t.entries = t.entries_safe then 'VERIFIED'
@@ -81,11 +85,16 @@ public class ExperimentSearch {
               and (:scanner::text is null or e.scanner = :scanner)
               and (:from::date is null or e.acquired_on >= :from)
               and (:until::date is null or e.acquired_on <= :until)
+              and (e.retired_at is null or :words::text is not null or cardinality(:states::text[]) > 0)
               and (:words::text is null
                    or lower(e.code || ' ' || e.title) like :words
                    or lower(e.subject) like :start
                    or e.project_id = any(:projects)
-                   or (e.project_id = any(:named) and lower(e.code) like :code))
+                   or (e.project_id = any(:named) and lower(e.code) like :code)
+                   or (encode(e.source_root, 'escape') like any(:pathPatterns::text[]) and has_part(e.source_root, :pathParts::bytea[])))
+              and (:sourcePatterns::text[] is null
+                   or (encode(e.source_root, 'escape') like any(:sourcePatterns::text[])
+                       and has_part(e.source_root, :sourceParts::bytea[])))
             """;
 
     /** By id and in any state: selects the page first, then computes the states on it. */
@@ -128,7 +137,9 @@ public class ExperimentSearch {
         /** Registered, and nothing of it was ever sealed. */
         PLANNED,
         /** Every entry of its current manifest has a receipt. */
-        VERIFIED;
+        VERIFIED,
+        /** It is over: no run looks at its source. As a filter, also those whose copies are at risk. */
+        RETIRED;
 
         /** Returns whether it is one of the states that {@link #AT_RISK} selects. */
         public boolean atRisk() {
@@ -151,12 +162,13 @@ public class ExperimentSearch {
     }
 
     /**
-     * Selects experiments; null: any.
+     * Selects experiments; null: any. Without a state and a text, only those that are not retired.
      *
      * @param text part of the code or title, in any case; or the beginning of the subject's code, of the project's code, or of
-     * {@code project/code}
+     * {@code project/code}; with a {@code /} also part of the source's path
      * @param from acquired on this day or later
      * @param until acquired on this day or earlier
+     * @param source part of the source's path, as it is shown
      */
     public record Filter(
             @Nullable String text,
@@ -165,14 +177,20 @@ public class ExperimentSearch {
             @Nullable String scanner,
             @Nullable LocalDate from,
             @Nullable LocalDate until,
-            @Nullable State state) {
+            @Nullable State state,
+            @Nullable String source) {
 
-        public static final Filter ALL = new Filter(null, null, null, null, null, null, null);
+        public static final Filter ALL = new Filter(null, null, null, null, null, null, null, null);
 
         /** Refuses a text that is too long or not one line ({@link Refusal}). */
         public Filter {
+            checkText("q", text);
+            checkText("source", source);
+        }
+
+        private static void checkText(String field, @Nullable String text) {
             if (text != null && (text.length() > TEXT_LENGTH_MAX || !Code.isText(text))) {
-                throw new Refusal("q", "expected one line of at most %d characters", TEXT_LENGTH_MAX);
+                throw new Refusal(field, "expected one line of at most %d characters", TEXT_LENGTH_MAX);
             }
         }
     }
@@ -252,6 +270,7 @@ public class ExperimentSearch {
             case ARRIVING -> "e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')";
             case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
             case VERIFIED -> "t.entries = t.entries_safe is true";
+            case RETIRED -> "e.retired_at is not null";
             case LOST, DAMAGED, FROZEN, SOURCE_MISSING, LATE, BLOCKED, AT_RISK -> """
                     e.experiment_id in (select k.experiment_id from risks(:site, :now, :usual::interval) k
                                         where k.experiment_id > :after and k.risk::text = any(:states))""";
@@ -290,8 +309,11 @@ public class ExperimentSearch {
 
     /** Returns the state of an experiment at a site. */
     public State state(int experiment, int site) {
-        return page(Sight.EVERYTHING, Filter.ALL, site, experiment - 1, 1)
-                .getFirst()
+        return asked(BY_ID, Sight.EVERYTHING, Filter.ALL, site)
+                .params(Map.of("after", experiment - 1, "limit", 1))
+                .param("states", selected(State.RETIRED))
+                .query((row, n) -> found(row, n, null))
+                .single()
                 .state();
     }
 
@@ -326,7 +348,8 @@ public class ExperimentSearch {
     /** Returns the names of the states that a state selects as a filter. */
     private static String[] selected(State wanted) {
         return Arrays.stream(State.values())
-                .filter(state -> state == wanted || (wanted == State.AT_RISK && state.atRisk()))
+                .filter(state ->
+                        state == wanted || (wanted == State.AT_RISK && state.atRisk()) || wanted == State.RETIRED)
                 .map(State::name)
                 .toArray(String[]::new);
     }
@@ -377,20 +400,28 @@ public class ExperimentSearch {
 
     /** Returns the scanners of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
     public List<String> scanners(Sight sight) {
-        return known("scanner", sight);
+        return known("scanner", "true", sight);
+    }
+
+    /** Returns those of them that nobody has retired: the choices for a registration. */
+    public List<String> scannersInUse(Sight sight) {
+        return known(
+                "scanner",
+                "not exists (select from scanner s where s.code = e.scanner and s.retired_at is not null)",
+                sight);
     }
 
     /** Returns the modalities of the visible experiments, at most {@value #KNOWN_MAX}, by code. */
     public List<String> modalities(Sight sight) {
-        return known("modality", sight);
+        return known("modality", "true", sight);
     }
 
-    private List<String> known(String column, Sight sight) {
+    private List<String> known(String column, String which, Sight sight) {
         return jdbc.sql("""
                         select distinct e.%1$s from experiment e join project p using (project_id)
-                        where e.%1$s is not null and in_sight(:seen, p.code)
+                        where e.%1$s is not null and in_sight(:seen, p.code) and %2$s
                         order by e.%1$s limit :limit
-                        """.formatted(column))
+                        """.formatted(column, which))
                 .params(Map.of("seen", sight.seen(), "limit", KNOWN_MAX))
                 .query((row, n) -> row.getString(1))
                 .list();
@@ -399,6 +430,7 @@ public class ExperimentSearch {
     private JdbcClient.StatementSpec asked(String statement, Sight sight, Filter wanted, int site) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
+        String source = wanted.source == null ? null : wanted.source.strip();
         return jdbc.sql(statement)
                 .params(Map.of("now", Timestamp.from(clock.instant()), "usual", settings.interval()))
                 .params(Map.of("seen", sight.seen(), "site", site))
@@ -410,6 +442,8 @@ public class ExperimentSearch {
                         "named",
                         text == null || slash < 0 ? new Integer[0] : projects(literally(text.substring(0, slash))))
                 .param("code", text == null || slash < 0 ? null : literally(text.substring(slash + 1)) + "%")
+                .params(parts("path", slash < 0 || wanted.text == null ? null : wanted.text.strip()))
+                .params(parts("source", source))
                 .param("states", wanted.state == null ? new String[0] : selected(wanted.state));
     }
 
@@ -436,6 +470,26 @@ public class ExperimentSearch {
                 .query((row, n) -> row.getInt(1))
                 .list()
                 .toArray(Integer[]::new);
+    }
+
+    /** Returns parameters for a part of a path: all bytes that it may be, and their patterns. Null: any path. */
+    private static Map<String, SqlParameterValue> parts(String name, @Nullable String text) {
+        byte[][] parts = text == null ? null : FilePath.written(text).toArray(byte[][]::new);
+        String[] patterns = parts == null
+                ? null
+                : Arrays.stream(parts).map(ExperimentSearch::pattern).toArray(String[]::new);
+        return Map.of(
+                name + "Parts", new SqlParameterValue(Types.ARRAY, parts),
+                name + "Patterns", new SqlParameterValue(Types.ARRAY, patterns));
+    }
+
+    /** Returns a pattern for a part of {@code encode(path, 'escape')}. */
+    private static String pattern(byte[] part) {
+        StringBuilder written = new StringBuilder();
+        for (byte b : part) {
+            written.append(b < 0 ? "\\%03o".formatted(b & 0xff) : b == '\\' ? "\\\\" : String.valueOf((char) b));
+        }
+        return "%" + literally(written.toString()) + "%";
     }
 
     /** Escapes the text for a pattern that matches only the text. */

@@ -38,7 +38,7 @@ public class Experiments {
     /** The message if the user may not see the other experiment: not even its name is shown. */
     public static final String FOREIGN_SOURCE = "this folder is already the source of an experiment of another project";
 
-    private static final String SELECT = """
+    static final String SELECT = """
             select e.*, p.code as project from experiment e join project p using (project_id)
             """;
 
@@ -57,7 +57,8 @@ public class Experiments {
             row.getString("subject"),
             row.getString("note"),
             row.getTimestamp("registered_at").toInstant(),
-            row.getString("registered_by"));
+            row.getString("registered_by"),
+            Retirement.of(row));
 
     private final JdbcClient jdbc;
     private final Projects projects;
@@ -76,6 +77,7 @@ public class Experiments {
      * @param acquisition how and when it was acquired, as far as known
      * @param subject the pseudonymous code of the person who was examined; null: unknown
      * @param note what people want to remember of it; empty: nothing
+     * @param retired since when it is over; null: it is not
      */
     public record Experiment(
             int id,
@@ -91,7 +93,8 @@ public class Experiments {
             @Nullable String subject,
             String note,
             Instant registeredAt,
-            String registeredBy) {
+            String registeredBy,
+            @Nullable Retirement retired) {
 
         /**
          * Returns the path for opening the source without following a link. For a bound source it is the registered
@@ -143,8 +146,7 @@ public class Experiments {
         Code.checked("code", code);
         checkDay(acquisition, clock);
         Code.checkedTitle(title);
-        Project owner =
-                projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        Project owner = projects.owner(sight, project);
         SourceRoots roots = SourceRoots.of(project, owner.roots());
         Placed placed = roots.place("source", GivenPaths.checked("source", source), sight);
         Path root = placed.path();
@@ -195,8 +197,7 @@ public class Experiments {
             String actor) {
         checkDay(acquisition, clock);
         Code.checkedTitle(title);
-        Project owner =
-                projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        Project owner = projects.owner(sight, project);
         String code = Code.checked("code", wanted != null ? wanted : owner.coded() ? Code.opaque() : proposed);
         refuseTakenCode(project, code);
         if (kind == SourceKind.FILESYSTEM) {
@@ -451,7 +452,7 @@ public class Experiments {
         return new Refusal("project", "project \"%s\" does not exist; create it first", code);
     }
 
-    private void refuseTakenSource(Sight sight, Path root) {
+    void refuseTakenSource(Sight sight, Path root) {
         withSource(root).ifPresent(known -> {
             throw sight.sees(known.project())
                     ? Refusal.conflict(

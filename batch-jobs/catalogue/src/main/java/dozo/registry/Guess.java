@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param code opaque; for a study it is derived from its StudyInstanceUID, so that the same study always gets the same
  * code
- * @param title without any person's name
+ * @param title without any person's name; the folder's name if nothing better is known, and {@link RegistrationSettings} allow it
  */
 public record Guess(
         @Nullable String project,

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -39,7 +40,8 @@ public class Projects {
             row.getInt("priority"),
             row.getBoolean("coded"),
             row.getObject("late_hours", Integer.class),
-            row.getTimestamp("created_at").toInstant());
+            row.getTimestamp("created_at").toInstant(),
+            Retirement.of(row));
 
     private static final String CODES = "codes";
     private static final String KEPT = "kept";
@@ -87,6 +89,7 @@ public class Projects {
      * @param priority its share of the time that sending takes, compared with the other projects: 1 to 100
      * @param coded whether experiments that are registered from now on get codes instead of names at the sites
      * @param lateHours how long its data may wait for the second copy, in hours; null: as long as the setting says
+     * @param retired since when it is over; null: it is not
      */
     public record Project(
             int id,
@@ -99,7 +102,20 @@ public class Projects {
             int priority,
             boolean coded,
             @Nullable Integer lateHours,
-            Instant createdAt) {
+            Instant createdAt,
+            @Nullable Retirement retired) {
+
+        /**
+         * Returns this project, to which something is added.
+         *
+         * @throws Refusal if it is retired
+         */
+        public Project living(String field) {
+            if (retired != null) {
+                throw Projects.retired(field, code);
+            }
+            return this;
+        }
 
         /** Returns what new experiments have at the sites instead of the names of their sources: codes; or kept. */
         public String siteNames() {
@@ -307,6 +323,12 @@ public class Projects {
      */
     @Transactional
     public Optional<Project> setRoots(String code, List<Path> roots, String actor) {
+        return setRoots(code, roots, List.of(), actor);
+    }
+
+    /** @param kept roots that the project has, which need not be there now */
+    @Transactional
+    Optional<Project> setRoots(String code, List<Path> roots, List<Path> kept, String actor) {
         List<Path> checked = SourceRoots.checked(roots);
         List<Path> restoreRoots = jdbc
                 .sql("select restore_roots from project where restore_roots <> '{}'")
@@ -318,13 +340,15 @@ public class Projects {
         SourceRoots.overlap(checked, restoreRoots).ifPresent(root -> {
             throw new Refusal("roots", "%s overlaps with a restore folder", GivenPaths.shown(root));
         });
+        List<Path> all = SourceRoots.limited(
+                Stream.concat(checked.stream(), kept.stream()).distinct().toList());
         return change(
                 code,
                 Project::roots,
-                checked,
+                all,
                 folders -> "source roots " + SourceRoots.text(folders),
                 jdbc.sql("update project set source_roots = :roots::bytea[] where code = :code returning *")
-                        .param("roots", raw(checked)),
+                        .param("roots", raw(all)),
                 actor);
     }
 
@@ -398,15 +422,27 @@ public class Projects {
                 .optional();
     }
 
+    /** Returns a visible project that gets an experiment; refuses if there is none, or it is retired. */
+    Project owner(Sight sight, String code) {
+        return find(code)
+                .filter(_ -> sight.sees(code))
+                .orElseThrow(() -> Experiments.noProject(code))
+                .living("project");
+    }
+
+    static Refusal retired(String field, String code) {
+        return Refusal.conflict(field, "project %s is retired; bring it back first", code);
+    }
+
     public List<Project> page(String after, int limit) {
         return page(Sight.EVERYTHING, after, limit);
     }
 
-    /** Returns at most {@code limit} projects with codes after {@code after}, by code. */
+    /** Returns at most {@code limit} projects with codes after {@code after}, by code, without retired ones. */
     public List<Project> page(Sight sight, String after, int limit) {
         return jdbc.sql("""
                         select p.* from project p
-                        where p.code > :after and in_sight(:seen, p.code)
+                        where p.code > :after and in_sight(:seen, p.code) and p.retired_at is null
                         order by p.code limit :limit
                         """)
                 .param("seen", sight.seen())

@@ -17,9 +17,14 @@ record Reason(String text) {
      * @throws Refusal if it is empty, too long, or not one line
      */
     static Reason of(String typed) {
+        return of(typed, LENGTH_MAX);
+    }
+
+    /** Returns one that is not longer than a limit, in characters. */
+    static Reason of(String typed, int lengthMax) {
         String text = typed.strip();
-        if (text.isEmpty() || text.length() > LENGTH_MAX || !Code.isText(text)) {
-            throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", LENGTH_MAX);
+        if (text.isEmpty() || text.length() > lengthMax || !Code.isText(text)) {
+            throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", lengthMax);
         }
         return new Reason(text);
     }

@@ -24,7 +24,7 @@ public class Scanners {
     private static final int PURGE_DAYS_MAX = 3_650;
 
     private static final String SELECT = """
-            select s.code, s.purge_days,
+            select s.code, s.purge_days, s.title,
                    array(select ae_title from station where scanner = s.code order by ae_title) as ae_titles
             from scanner s
             """;
@@ -40,28 +40,36 @@ public class Scanners {
      * @param code as experiments name it
      * @param aeTitles the titles under which it is booked and sends
      * @param purgeDays after how many days its console deletes what it acquired; null: unknown
+     * @param title by what people know it; empty: only by its code
      */
     public record Scanner(
-            String code, List<String> aeTitles, @Nullable Integer purgeDays) {
+            String code, List<String> aeTitles, @Nullable Integer purgeDays, String title) {
+
+        /** A scanner without a title. */
+        public Scanner(String code, List<String> aeTitles, @Nullable Integer purgeDays) {
+            this(code, aeTitles, purgeDays, "");
+        }
 
         /** Refuses malformed values. */
         public Scanner {
             Code.checked("scanner", code);
+            title = Code.checkedTitle(title.strip());
             aeTitles = aeTitles.stream().map(String::strip).sorted().distinct().toList();
             if (aeTitles.size() > AE_TITLES_MAX) {
                 throw new Refusal("aeTitles", "expected at most %d", AE_TITLES_MAX);
             }
-            aeTitles.forEach(title -> checkedAeTitle("aeTitles", title));
+            aeTitles.forEach(each -> checkedAeTitle("aeTitles", each));
             if (purgeDays != null && (purgeDays < 1 || purgeDays > PURGE_DAYS_MAX)) {
                 throw new Refusal("purgeDays", "%d: expected 1 to %,d days", purgeDays, PURGE_DAYS_MAX);
             }
         }
 
         private String told() {
-            return "titles %s, purged after %s days"
+            return "titles %s, purged after %s days%s"
                     .formatted(
                             aeTitles.isEmpty() ? "none" : String.join(", ", aeTitles),
-                            Objects.toString(purgeDays, "unknown"));
+                            Objects.toString(purgeDays, "unknown"),
+                            title.isEmpty() ? "" : ", title " + title);
         }
     }
 
@@ -70,9 +78,9 @@ public class Scanners {
         this.ledger = ledger;
     }
 
-    /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code. */
+    /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code, without retired ones. */
     public List<Scanner> page(String after, int limit) {
-        return jdbc.sql(SELECT + "where s.code > :after order by s.code limit :limit")
+        return jdbc.sql(SELECT + "where s.code > :after and s.retired_at is null order by s.code limit :limit")
                 .params(Map.of("after", after, "limit", limit))
                 .query(SCANNER)
                 .list();
@@ -129,7 +137,8 @@ public class Scanners {
         if (!fresh && before.equals(scanner)) {
             return;
         }
-        jdbc.sql("update scanner set purge_days = :days where code = :code")
+        jdbc.sql("update scanner set purge_days = :days, title = :title where code = :code")
+                .param("title", scanner.title)
                 .param("days", scanner.purgeDays, Types.INTEGER)
                 .param("code", scanner.code)
                 .update();

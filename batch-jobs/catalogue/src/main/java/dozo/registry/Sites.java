@@ -1,6 +1,7 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
+import dozo.registry.Retirements.Asked;
 import dozo.remote.SiteAddress;
 import dozo.remote.Way;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ public class Sites {
     private static final RowMapper<Site> SITE = (row, n) -> new Site(
             row.getInt("site_id"),
             row.getString("name"),
+            row.getString("title"),
             new SiteAddress(
                             row.getString("host"),
                             row.getInt("port"),
@@ -45,8 +47,19 @@ public class Sites {
     private final InstantSource clock;
     private final Holds holds;
 
-    /** A place for the second copy. */
-    public record Site(int id, String name, SiteAddress address, Instant changedAt) {}
+    /**
+     * A place for the second copy.
+     *
+     * @param title by what people know it; empty: only by its name
+     * @param changedAt when its address was last changed
+     */
+    public record Site(int id, String name, String title, SiteAddress address, Instant changedAt) {
+
+        /** Returns its name for people, with its title. */
+        public String label() {
+            return title.isEmpty() ? name : "%s (%s)".formatted(name, title);
+        }
+    }
 
     public Sites(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -104,6 +117,27 @@ public class Sites {
         return save(name, address, actor);
     }
 
+    /**
+     * Sets the title, by which people know a site; its name, which is in addresses and evidence, stays.
+     *
+     * @return the changed site; empty if there is none with this name
+     * @throws Refusal if it is too long or not one line
+     */
+    @Transactional
+    public Optional<Site> setTitle(String name, String title, String actor) {
+        String wanted = Code.checkedTitle(title.strip());
+        lock(name);
+        Optional<Site> before = find(name);
+        if (before.isEmpty() || before.get().title.equals(wanted)) {
+            return before;
+        }
+        jdbc.sql("update site set title = :title where site_id = :id")
+                .params(Map.of("title", wanted, "id", before.get().id))
+                .update();
+        ledger.change(actor, "site.changed", name, "title " + before.get().title, "title " + wanted);
+        return find(name);
+    }
+
     /** Registers a site, or changes the address of an existing one. */
     @Transactional
     public Site save(String name, SiteAddress address, String actor) {
@@ -159,16 +193,11 @@ public class Sites {
      */
     @Transactional
     public boolean remove(String name, boolean withCopies, String actor) {
-        Optional<Site> found = jdbc.sql("select * from site where name = :name and removed_at is null for update")
-                .param("name", name)
-                .query(SITE)
-                .optional();
+        Optional<Site> found = unused(name);
         if (found.isEmpty()) {
             return false;
         }
         Site site = found.get();
-        refuseIfInUse(site);
-        holds.refuseIfHeldAt(site.id());
         if (!withCopies) {
             refuseIfCopiesAreThere(site);
         }
@@ -179,7 +208,8 @@ public class Sites {
                     or exists (select from coverage where site_id = :site)
                     or exists (select from erasure_site where site_id = :site)
                 """, site)) {
-            retire(site, actor);
+            close(site, actor, null, null);
+            acknowledge(site, actor);
         } else {
             for (String table : List.of(
                     "alert",
@@ -196,6 +226,19 @@ public class Sites {
         }
         ledger.change(actor, "site.removed", name, describe(site.address()), "");
         return true;
+    }
+
+    /** Returns a site that is about to go; locked, so that no run or restore begins to use it. Refuses if it is needed. */
+    private Optional<Site> unused(String name) {
+        Optional<Site> found = jdbc.sql("select * from site where name = :name and removed_at is null for update")
+                .param("name", name)
+                .query(SITE)
+                .optional();
+        found.ifPresent(site -> {
+            refuseIfInUse(site);
+            holds.refuseIfHeldAt(site.id());
+        });
+        return found;
     }
 
     private void refuseIfInUse(Site site) {
@@ -228,11 +271,99 @@ public class Sites {
                         """).param("site", site.id()).query(Long.class).single();
     }
 
-    private void retire(Site site, String actor) {
-        Timestamp now = Timestamp.from(clock.instant());
-        jdbc.sql("update site set removed_at = :now, updated_at = :now where site_id = :site")
-                .params(Map.of("now", now, "site", site.id()))
+    /**
+     * Retires a site: as {@link #remove}, but it can be undone. Its findings need nobody while it is retired.
+     *
+     * @param asked {@code evenUnsafe}: also if no other site has a complete copy of something
+     * @return whether the site exists
+     * @throws Refusal if it has the only copies and that was not accepted, or copies of a held experiment; or if a run or a
+     *     restore uses it now
+     */
+    @Transactional
+    public boolean retire(String name, Asked asked) {
+        Reason why = Reason.of(asked.reason(), Retirements.REASON_LENGTH_MAX);
+        Optional<Site> found = unused(name);
+        if (found.isEmpty()) {
+            return false;
+        }
+        long only = onlyHere(found.get());
+        if (only > 0 && !asked.evenUnsafe()) {
+            throw Refusal.conflict(
+                    "evenUnsafe",
+                    "no other site has a complete copy of %d experiments that site %s has copies of; say so explicitly if that is intended",
+                    only,
+                    name);
+        }
+        String unsafe = only == 0 ? null : "no other site had a complete copy of %,d experiments".formatted(only);
+        close(found.get(), asked.actor(), why.text(), unsafe);
+        ledger.append(
+                asked.actor(),
+                "site.retired",
+                name,
+                Map.of("reason_sha256", why.sha256(), "unsafe", unsafe == null ? "" : unsafe));
+        return true;
+    }
+
+    /** Returns the number of experiments that have copies at a site, and are completely safe at no other. */
+    private long onlyHere(Site site) {
+        return jdbc.sql("""
+                        select count(*) from protection t
+                        where t.site_id = :site and t.files_stored > 0
+                          and not exists (select from protection o join site s using (site_id)
+                                          where o.experiment_id = t.experiment_id and o.site_id <> t.site_id
+                                            and s.removed_at is null and o.entries = o.entries_safe)
+                        """).param("site", site.id()).query(Long.class).single();
+    }
+
+    /**
+     * Brings a site back that was retired or removed. What was sealed since is not safe there yet.
+     *
+     * @return whether there is such a site
+     * @throws Refusal if it is not retired, or another site has its root
+     */
+    @Transactional
+    public boolean unretire(String name, String actor) {
+        lock(name);
+        if (find(name).isPresent()) {
+            throw Refusal.conflict("name", "%s is not retired", name);
+        }
+        Optional<Site> found = findEvenRemoved(name);
+        found.ifPresent(site -> {
+            if (all().stream().anyMatch(other -> isSameRoot(other.address(), site.address()))) {
+                throw Refusal.conflict("name", "another site has the root of site %s now", name);
+            }
+            jdbc.sql("""
+                            update site set removed_at = null, removed_by = null, removed_reason = null, removed_unsafe = null,
+                                            updated_at = :now
+                            where site_id = :site
+                            """)
+                    .params(Map.of("now", Timestamp.from(clock.instant()), "site", site.id()))
+                    .update();
+            ledger.append(actor, "site.unretired", name, Map.of());
+        });
+        return found.isPresent();
+    }
+
+    private static boolean isSameRoot(SiteAddress one, SiteAddress other) {
+        return one.host().equals(other.host())
+                && one.port() == other.port()
+                && one.root().equals(other.root());
+    }
+
+    private void close(Site site, String actor, @Nullable String reason, @Nullable String unsafe) {
+        jdbc.sql("""
+                        update site set removed_at = :now, removed_by = :actor, removed_reason = :reason, removed_unsafe = :unsafe,
+                                        updated_at = :now
+                        where site_id = :site
+                        """)
+                .params(Map.of("now", Timestamp.from(clock.instant()), "actor", actor, "site", site.id()))
+                .param("reason", reason)
+                .param("unsafe", unsafe)
                 .update();
+    }
+
+    private void acknowledge(Site site, String actor) {
+        Timestamp now = Timestamp.from(clock.instant());
         jdbc.sql("""
                         insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
                         select f.finding_id, :actor, :now, :reason

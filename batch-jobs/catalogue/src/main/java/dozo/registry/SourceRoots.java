@@ -133,13 +133,18 @@ final class SourceRoots {
      * @throws Refusal if one of them is not a folder of the service's machine, or there are too many
      */
     static List<Path> checked(List<Path> roots) {
-        if (roots.size() > ROOTS_MAX) {
-            throw new Refusal("roots", "%d: expected at most %d", roots.size(), ROOTS_MAX);
-        }
-        return roots.stream()
+        return limited(roots).stream()
                 .map(root -> GivenPaths.folder("roots", GivenPaths.checked("roots", root)))
                 .distinct()
                 .toList();
+    }
+
+    /** Returns the roots; refuses too many. */
+    static List<Path> limited(List<Path> roots) {
+        if (roots.size() > ROOTS_MAX) {
+            throw new Refusal("roots", "%d: expected at most %d", roots.size(), ROOTS_MAX);
+        }
+        return roots;
     }
 
     /**

@@ -7,7 +7,6 @@ import dozo.registry.Verdict.Outcome;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,7 +34,9 @@ final class TakenExperiments {
             Message.of("is registered already"));
 
     private final Sight sight;
-    private final Set<String> projects = new HashSet<>();
+    /** Those that exist, with whether they are retired. */
+    private final Map<String, Boolean> projects = new HashMap<>();
+
     private final Set<String> erased;
     private final Map<String, Taken> byName = new HashMap<>();
     private final Map<Path, Taken> bySource = new HashMap<>();
@@ -55,10 +56,11 @@ final class TakenExperiments {
     TakenExperiments(JdbcClient jdbc, Sight sight, List<Wish> wishes) {
         this.sight = sight;
         String[] projectCodes = wishes.stream().map(Wish::project).toArray(String[]::new);
-        projects.addAll(jdbc.sql("select code from project where code = any(:codes)")
+        jdbc.sql("select code, retired_at is not null from project where code = any(:codes)")
                 .param("codes", wishes.stream().map(Wish::project).distinct().toArray(String[]::new))
-                .query((row, n) -> row.getString(1))
-                .list());
+                .query(row -> {
+                    projects.put(row.getString(1), row.getBoolean(2));
+                });
         erased = Experiments.erased(jdbc, wishes.stream().map(Wish::name).toList());
         addAll(jdbc.sql(TAKEN_SELECT + """
                         from unnest(:projects::text[], :codes::text[]) as w (project, code)
@@ -89,7 +91,7 @@ final class TakenExperiments {
 
     /** Returns the wish if nothing registered and no earlier line contradicts it; otherwise its verdict. */
     JudgedLine judged(Wish wish) {
-        boolean known = projects.contains(wish.project()) && sight.sees(wish.project());
+        boolean known = projects.containsKey(wish.project()) && sight.sees(wish.project());
         Taken same = known ? byName.get(wish.name()) : null;
         if (same != null && wish.malformed().isEmpty() && same.source.equals(wish.source())) {
             return wish.verdict(Outcome.UNCHANGED, difference(same, wish));
@@ -98,6 +100,9 @@ final class TakenExperiments {
         wish.malformed().forEach(refusals::add);
         if (!known && !wish.project().isEmpty()) {
             refusals.add(Experiments.noProject(wish.project()));
+        }
+        if (known && Boolean.TRUE.equals(projects.get(wish.project()))) {
+            refusals.add(Projects.retired("project", wish.project()));
         }
         if (same != null) {
             refusals.add(new Refusal(

@@ -31,6 +31,19 @@ public @interface Setting {
     /** Whether the value is secret, and how it is given. */
     Secret secret() default Secret.NONE;
 
+    /** Who must have the same one. */
+    Agree agree() default Agree.SERVICES;
+
+    /** Which processes with one database must agree on a value. Of a secret in a file they never need more than that it is set. */
+    enum Agree {
+        /** Each has its own. */
+        NOBODY,
+        /** All services set it, or none; the value belongs to a machine. */
+        SERVICES_WHETHER_SET,
+        SERVICES,
+        SERVICES_AND_WORKERS
+    }
+
     /** Where the secret is. */
     enum Secret {
         /** Not secret. */

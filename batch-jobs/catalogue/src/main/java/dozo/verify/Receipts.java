@@ -1,6 +1,7 @@
 package dozo.verify;
 
 import dozo.file.Digest;
+import dozo.file.FilePath;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.InstantSource;
@@ -24,6 +25,13 @@ public class Receipts {
 
     /** An entry proven at a site: its number and the digest that was computed there and equals the source's. */
     public record Proof(int entryNumber, Digest digest) {}
+
+    /**
+     * A file of the current manifest with the digest of the content that the source had when it was read.
+     *
+     * @param path below the source
+     */
+    public record ReadFile(FilePath path, long sizeBytes, Digest digest) {}
 
     public Receipts(JdbcClient jdbc, InstantSource clock) {
         this.jdbc = jdbc;
@@ -102,6 +110,33 @@ public class Receipts {
         if (rows != 1) {
             throw new IllegalStateException("experiment %d has no sums at site %d".formatted(experimentId, siteId));
         }
+    }
+
+    /**
+     * Returns files of an experiment's current manifest in random order. Those without a receipt, whose digests are unknown,
+     * are left out.
+     *
+     * @param most from how many files
+     * @param sizeMax only files of at most this size, in bytes
+     */
+    public List<ReadFile> sample(int experimentId, int most, long sizeMax) {
+        return jdbc.sql("""
+                        select entry_path(d.path, e.name) as path, e.size_bytes, r.digest
+                        from (select * from entry where experiment_id = :experiment and kind = 'f' and size_bytes <= :size
+                              order by random() limit :most) e
+                        join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
+                        cross join lateral (
+                            select digest from entry_receipt r
+                            where r.experiment_id = :experiment and r.entry_no = e.entry_no
+                              and lowest_of(r.entry_nos) <= e.entry_no and highest_of(r.entry_nos) >= e.entry_no
+                            order by receipt_id desc limit 1) r
+                        """)
+                .params(Map.of("experiment", experimentId, "most", most, "size", sizeMax))
+                .query((row, n) -> new ReadFile(
+                        FilePath.of(row.getBytes("path")),
+                        row.getLong("size_bytes"),
+                        Digest.of(row.getBytes("digest"))))
+                .list();
     }
 
     /** Records that a run adds nothing more to an experiment: the present sums become its coverage. */

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
+import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,34 +33,47 @@ class SigningKeyTest {
     void theKeyIsMadeOnceAndForItsOwner() throws Exception {
         Files.writeString(folder.resolve("certificate-key.new"), "half a key of a process that died");
 
-        KeyPair made = key.pair();
+        key.create();
+        KeyPair made = key.published();
 
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
-        assertThat(new SigningKey(file).pair().getPublic()).isEqualTo(made.getPublic());
+        key.create();
+        assertThat(new SigningKey(file).published().getPublic()).isEqualTo(made.getPublic());
         assertThat(Files.list(folder)).containsExactly(file);
     }
 
     @Test
     void openSslReadsIt() throws Exception {
-        KeyPair made = key.pair();
+        key.create();
+        KeyPair made = key.published();
 
         assertThat(Program.succeed("openssl", "pkey", "-in", file.toString(), "-pubout"))
                 .isEqualTo(SigningKey.pem(made.getPublic()));
     }
 
     @Test
+    void twoKeysSignThatOneFollowsTheOther() {
+        key.create();
+        SigningKey next = new SigningKey(folder.resolve("next"));
+        next.create();
+
+        assertThat(SigningKey.succession(key.published(), next.published(), Instant.EPOCH))
+                .matches("Dozo-Key: \\p{XDigit}{88} \\p{XDigit}{88} 1970-01-01T00:00:00Z( \\p{XDigit}{128}){2}");
+    }
+
+    @Test
     void aFileThatIsNoKeyPairIsRefusedAndKept() throws Exception {
-        key.pair();
+        key.create();
         String own = Files.readString(file);
         Path other = folder.resolve("other");
-        new SigningKey(other).pair();
+        new SigningKey(other).create();
         String ofTwo = own.substring(0, own.indexOf("-----BEGIN PUBLIC"))
                 + Files.readString(other).substring(own.indexOf("-----BEGIN PUBLIC"));
 
         for (String content : new String[] {"", "no key", own.substring(0, 80), ofTwo}) {
             Files.writeString(file, content);
-            assertThatThrownBy(key::pair)
+            assertThatThrownBy(key::published)
                     .as(content)
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("certificate-key in the service's work folder is not a usable signing key");

@@ -14,6 +14,8 @@ import dozo.registry.ExperimentSearch.Held;
 import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.ExperimentSearch.Sums;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -74,23 +76,27 @@ class ExperimentSearchTest {
                 "% | E2"
             })
     void textIsFoundInCodeTitleAndProject(String text, @Nullable String codes) {
-        assertThat(codes(new Filter(text, null, null, null, null, null, null)))
+        assertThat(codes(new Filter(text, null, null, null, null, null, null, null)))
                 .containsExactly(codes == null ? new String[0] : codes.split(" "));
     }
 
     @Test
     void whatIsWantedTogetherIsFoundTogether() {
-        assertThat(codes(new Filter(null, "Vision", "MR", null, null, null, null)))
+        assertThat(codes(new Filter(null, "Vision", "MR", null, null, null, null, null)))
                 .containsExactly("E1", "E2");
-        assertThat(codes(new Filter(null, null, null, "T7", null, null, null))).containsExactly("E1", "Vis-4");
-        assertThat(codes(new Filter("vis", "Motor", null, "T7", null, null, null)))
+        assertThat(codes(new Filter(null, null, null, "T7", null, null, null, null)))
+                .containsExactly("E1", "Vis-4");
+        assertThat(codes(new Filter("vis", "Motor", null, "T7", null, null, null, null)))
                 .containsExactly("Vis-4");
         LocalDate first = LocalDate.of(2026, 10, 1);
-        assertThat(codes(new Filter(null, null, null, null, first, null, null))).containsExactly("E2", "Vis-4");
-        assertThat(codes(new Filter(null, null, null, null, null, first, null))).containsExactly("E1", "E2");
-        assertThat(codes(new Filter(null, null, null, null, first, first, null)))
+        assertThat(codes(new Filter(null, null, null, null, first, null, null, null)))
+                .containsExactly("E2", "Vis-4");
+        assertThat(codes(new Filter(null, null, null, null, null, first, null, null)))
+                .containsExactly("E1", "E2");
+        assertThat(codes(new Filter(null, null, null, null, first, first, null, null)))
                 .containsExactly("E2");
-        assertThat(codes(new Filter(null, "Nix", null, null, null, null, null))).isEmpty();
+        assertThat(codes(new Filter(null, "Nix", null, null, null, null, null, null)))
+                .isEmpty();
     }
 
     @Test
@@ -377,10 +383,10 @@ class ExperimentSearchTest {
 
     @Test
     void aTextThatIsTooLongOrNoLineIsRefused() {
-        assertThat(codes(new Filter("x".repeat(200), null, null, null, null, null, null)))
+        assertThat(codes(new Filter("x".repeat(200), null, null, null, null, null, null, null)))
                 .isEmpty();
         for (String text : List.of("x".repeat(201), "a\0", "a\nb")) {
-            assertThatThrownBy(() -> new Filter(text, null, null, null, null, null, null))
+            assertThatThrownBy(() -> new Filter(text, null, null, null, null, null, null, null))
                     .isInstanceOfSatisfying(
                             Refusal.class,
                             refusal -> assertThat(refusal.field()).isEqualTo("q"));
@@ -397,7 +403,7 @@ class ExperimentSearchTest {
                 analyze experiment;
                 """).update();
 
-        assertThat(codes(new Filter("ject 19999", null, null, null, null, null, null)))
+        assertThat(codes(new Filter("ject 19999", null, null, null, null, null, null, null)))
                 .containsExactly("X19999");
         List<String> plan = jdbc.sql("""
                         explain select experiment_id from experiment e
@@ -406,6 +412,74 @@ class ExperimentSearchTest {
                         order by experiment_id limit 101
                         """).query(String.class).list();
         assertThat(String.join("\n", plan)).contains("experiment_words");
+    }
+
+    @Test
+    void aPartOfTheSourcesPathIsFoundByteByByte() {
+        source("E1", "/data/meg/Tanaka_1", StandardCharsets.UTF_8);
+        source("E2", "/data/視覚/x", Charset.forName("EUC-JP"));
+        source("E3", "/data/視覚/x", StandardCharsets.UTF_8);
+        source("Vis-4", "/data/50%/back\\slash", StandardCharsets.UTF_8);
+
+        assertThat(codes(source("meg/Tanaka"))).containsExactly("E1");
+        assertThat(codes(source("meg/tanaka"))).as("paths are bytes").isEmpty();
+        assertThat(codes(source("anaka_"))).containsExactly("E1");
+        assertThat(codes(source("T_naka"))).as("no pattern").isEmpty();
+        assertThat(codes(source("50%/back\\s"))).containsExactly("Vis-4");
+        assertThat(codes(source("視覚/"))).as("as it is shown, in any encoding").containsExactly("E2", "E3");
+        assertThat(codes(source("350"))).as("no number that stands for a byte").isEmpty();
+        assertThat(codes(new Filter("/data/meg", null, null, null, null, null, null, null)))
+                .containsExactly("E1");
+        assertThat(codes(new Filter("Tanaka", null, null, null, null, null, null, null)))
+                .as("a text without / is not looked for in paths")
+                .isEmpty();
+        assertThat(codes(new Filter("視覚/x", "Vision", null, null, null, null, null, null)))
+                .containsExactly("E2");
+        assertThat(search.page(Sight.of(List.of("Motor")), source("/data/"), SITE, 0, 10))
+                .extracting(found -> found.experiment().code())
+                .containsExactly("E3", "Vis-4");
+        for (Sort by : Sort.values()) {
+            assertThat(search.page(Sight.EVERYTHING, source("meg/"), SITE, new ExperimentOrder(by, false), null, 10))
+                    .hasSize(1);
+        }
+        assertThat(search.sums(Sight.EVERYTHING, source("/data/"), SITE).experiments())
+                .isEqualTo(4);
+        assertThatThrownBy(() -> source("a\nb")).isInstanceOf(Refusal.class);
+    }
+
+    /** A path that is longer than an index row is found, too. */
+    @Test
+    void partsOfPathsAreFoundByAnIndex() {
+        jdbc.sql("""
+                        insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                        select 1, 'X' || n, 'filesystem', convert_to('/data/subject/' || n || repeat('/deep', 20), 'UTF8'), now(), 'x'
+                        from generate_series(1, 20000) n
+                        """).update();
+        source("E1", "/data" + "/very".repeat(800) + "/deepest", StandardCharsets.UTF_8);
+        jdbc.sql("analyze experiment").update();
+        assertThat(codes(source("ject/19999/"))).containsExactly("X19999");
+        assertThat(codes(source("very/deepest"))).containsExactly("E1");
+        List<String> plan = jdbc.sql("""
+                        explain select experiment_id from experiment e
+                        where experiment_id > 0
+                          and (lower(e.code || ' ' || e.title) like '%ject/19999/%' or lower(e.subject) like 'ject/19999/%'
+                               or project_id = any('{}'::int[])
+                               or (encode(e.source_root, 'escape') like any('{%ject/19999/%}'::text[])
+                                   and has_part(e.source_root, array['ject/19999/'::bytea])))
+                        order by experiment_id limit 101
+                        """).query(String.class).list();
+        assertThat(String.join("\n", plan)).contains("experiment_source_parts", "experiment_words");
+    }
+
+    private void source(String code, String path, Charset written) {
+        jdbc.sql("update experiment set source_root = :root where code = :code")
+                .param("root", path.getBytes(written))
+                .param("code", code)
+                .update();
+    }
+
+    private static Filter source(String part) {
+        return new Filter(null, null, null, null, null, null, null, part);
     }
 
     /** A page of experiments must not cost a look at all findings for each of them. */
@@ -423,7 +497,7 @@ class ExperimentSearchTest {
     }
 
     private static Filter inState(State state) {
-        return new Filter(null, null, null, null, null, null, state);
+        return new Filter(null, null, null, null, null, null, state, null);
     }
 
     private List<String> codes(Filter wanted) {

@@ -277,6 +277,16 @@ public final class FilePath implements Comparable<FilePath> {
         return visible(text.toString());
     }
 
+    /** Returns all bytes that {@link #render} shows as this text, if it has no control characters. */
+    public static List<byte[]> written(String text) {
+        return READABLE_AS.stream()
+                .filter(charset -> charset.newEncoder().canEncode(text))
+                .map(charset -> ByteBuffer.wrap(text.getBytes(charset)))
+                .distinct()
+                .map(ByteBuffer::array)
+                .toList();
+    }
+
     private static Optional<String> decoded(byte[] bytes, Charset charset) {
         try {
             return Optional.of(charset.newDecoder()

@@ -56,6 +56,11 @@ public final class Identity {
         Files.move(fresh, file);
     }
 
+    /** Returns the file of the key before this one. While it is there, logins offer both. */
+    public static Path former(Path file) {
+        return file.resolveSibling(file.getFileName() + ".old");
+    }
+
     /** Returns the key pairs in a file; none if all have a passphrase. */
     public static List<KeyPair> keyPairs(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {

@@ -2,6 +2,8 @@ package dozo.remote;
 
 import dozo.remote.RemoteException.Reason;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.KeyPair;
 import java.security.PublicKey;
 import java.time.Duration;
@@ -21,6 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
+import org.apache.sshd.client.auth.pubkey.PublicKeyAuthenticationReporter;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
 import org.apache.sshd.client.keyverifier.ServerKeyVerifier;
@@ -44,13 +47,15 @@ import org.apache.sshd.common.signature.Signature;
 import org.apache.sshd.core.CoreModuleProperties;
 
 /**
- * Connects to one site and logs in: pinned host key, one private key, modern algorithms only with AES-GCM first, and a
+ * Connects to one site and logs in: pinned host key, one private key and perhaps its former one, modern algorithms only with AES-GCM first, and a
  * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration and agent.
  *
  * @param jump logs in at the host that forwards connections to the site, if any
  * @param shellAnswers whether a shell at the site has ever answered
+ * @param byFormer whether the site has refused the present key and accepted the {@linkplain Identity#former former} one
  */
-record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, AtomicBoolean shellAnswers)
+record SshLogin(
+        SiteAddress site, SshClient client, Optional<SshLogin> jump, AtomicBoolean shellAnswers, AtomicBoolean byFormer)
         implements AutoCloseable {
 
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
@@ -96,7 +101,13 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
         Optional<SiteAddress> before = site.way().jump();
         SshLogin jump = before.isPresent() ? at(before.get(), dscp, check) : null;
         try {
-            return new SshLogin(site, client(site, dscp, check), Optional.ofNullable(jump), new AtomicBoolean());
+            AtomicBoolean byFormer = new AtomicBoolean();
+            return new SshLogin(
+                    site,
+                    client(site, dscp, check, byFormer),
+                    Optional.ofNullable(jump),
+                    new AtomicBoolean(),
+                    byFormer);
         } catch (RemoteException e) {
             if (jump != null) {
                 jump.close();
@@ -105,10 +116,14 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
         }
     }
 
-    private static SshClient client(SiteAddress site, int dscp, WriteCheck check) throws RemoteException {
+    private static SshClient client(SiteAddress site, int dscp, WriteCheck check, AtomicBoolean byFormer)
+            throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
-        return client(
-                KeyIdentityProvider.wrapKeyPairs(keyPairs(site)),
+        List<KeyPair> keys = new ArrayList<>(keyPairs(site));
+        List<KeyPair> former = formerKeyPairs(site);
+        keys.addAll(former);
+        SshClient client = client(
+                KeyIdentityProvider.wrapKeyPairs(keys),
                 pinned.stream().map(KeyUtils::getKeyType).toList(),
                 (session, address, key) -> {
                     boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
@@ -120,6 +135,15 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
                 },
                 dscp,
                 check);
+        client.setPublicKeyAuthenticationReporter(new PublicKeyAuthenticationReporter() {
+            @Override
+            public void signalAuthenticationSuccess(ClientSession session, String service, KeyPair accepted) {
+                // NB: not called if the first try succeeds, which is with the present key.
+                byFormer.set(
+                        former.stream().anyMatch(pair -> KeyUtils.compareKeys(pair.getPublic(), accepted.getPublic())));
+            }
+        });
+        return client;
     }
 
     private static SshClient client(
@@ -200,6 +224,11 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
     public void close() {
         client.stop();
         jump.ifPresent(SshLogin::close);
+    }
+
+    /** Returns whether the latest login there, or at a host on the way, was by a former key. */
+    boolean usesFormer() {
+        return byFormer.get() || jump.filter(SshLogin::usesFormer).isPresent();
     }
 
     ClientSession session() throws RemoteException, InterruptedException {
@@ -373,5 +402,15 @@ record SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump, Ato
                             .formatted(site.identity()));
         }
         return pairs;
+    }
+
+    /** Returns the key pairs before the present ones; none if they cannot be used: the present ones are what matters. */
+    private static List<KeyPair> formerKeyPairs(SiteAddress site) {
+        Path former = Identity.former(site.identity());
+        try {
+            return Files.exists(former) && !Identity.isOpen(former) ? Identity.keyPairs(former) : List.of();
+        } catch (IOException unusable) {
+            return List.of();
+        }
     }
 }

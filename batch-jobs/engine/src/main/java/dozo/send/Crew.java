@@ -63,9 +63,10 @@ public final class Crew implements AutoCloseable {
     public void start(Task task) throws IOException, InterruptedException {
         throwFailure();
         room.acquire();
-        throwFailure();
-        count(1);
+        boolean started = false;
         try {
+            throwFailure();
+            count(1);
             threads.execute(() -> {
                 try {
                     task.run();
@@ -76,10 +77,16 @@ public final class Crew implements AutoCloseable {
                     count(-1);
                 }
             });
+            started = true;
         } catch (RejectedExecutionException stopped) {
             count(-1);
             throwFailure();
             throw stopped;
+        } finally {
+            if (!started) {
+                // Otherwise whoever waits for it now would do so for ever.
+                room.release();
+            }
         }
     }
 

@@ -229,10 +229,20 @@ final class SourceThreads {
                 if (open.isEmpty()) {
                     return;
                 }
-                open.forEach(file -> file.giveUpStuck(System.nanoTime()));
+                open.forEach(SourceThreads::giveUpStuck);
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException("nobody interrupts it", e);
+        }
+    }
+
+    /** NB: a defect of one file must not end the watch of all others. */
+    private static void giveUpStuck(SourceRequests file) {
+        try {
+            file.giveUpStuck(System.nanoTime());
+        } catch (RuntimeException defect) {
+            Thread self = Thread.currentThread();
+            self.getUncaughtExceptionHandler().uncaughtException(self, defect);
         }
     }
 

@@ -165,7 +165,7 @@ public class Conditions {
         return of(site, """
                 select 'LATE_SOON' as kind, :name::text as site, p.code as project, count(*) as count,
                        min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
-                from protection t join experiment e using (experiment_id) join project p using (project_id)
+                from protection t join living_experiment e using (experiment_id) join project p using (project_id)
                 cross join lateral (select coalesce(make_interval(hours => p.late_hours), :usual::interval) as allowed) w
                 where t.site_id = :site and t.entries = t.entries_safe is false
                   and t.unprotected_since >= :now::timestamptz - w.allowed

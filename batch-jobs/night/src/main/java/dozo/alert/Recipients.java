@@ -118,11 +118,9 @@ public class Recipients {
         }
 
         private static void checkAddress(Channel channel, String address) {
-            boolean isShort = address.length() <= ADDRESS_LENGTH_MAX;
-            if (channel == Channel.MAIL && !(isShort && MAIL.matcher(address).matches())) {
-                throw new Refusal("address", "expected a mail address such as it@example.org");
-            }
-            if (channel == Channel.WEBHOOK && !(isShort && address.startsWith("/") && Code.isText(address))) {
+            if (channel == Channel.MAIL) {
+                checkMail("address", address);
+            } else if (!(address.length() <= ADDRESS_LENGTH_MAX && address.startsWith("/") && Code.isText(address))) {
                 throw new Refusal("address", "expected the absolute path of the file that contains the webhook's URL");
             }
         }
@@ -164,6 +162,13 @@ public class Recipients {
     }
 
     record Kept(int id, Recipient recipient) {}
+
+    /** Refuses what is not a mail address. */
+    public static void checkMail(String field, String address) {
+        if (address.length() > ADDRESS_LENGTH_MAX || !MAIL.matcher(address).matches()) {
+            throw new Refusal(field, "expected a mail address such as it@example.org");
+        }
+    }
 
     public Recipients(JdbcClient jdbc, Ledger ledger) {
         this.jdbc = jdbc;

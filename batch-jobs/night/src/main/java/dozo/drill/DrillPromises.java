@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Whether the promise is kept that each project is rehearsed in its time. */
+/** Whether the promise is kept that each project that is not retired is rehearsed in its time. */
 @Component
 public class DrillPromises {
 
@@ -88,7 +88,7 @@ public class DrillPromises {
                             from project p
                             left join done using (project_id)
                             left join restore r on r.restore_id = done.last_drill
-                            where in_sight(:seen, p.code) and p.code > :after
+                            where in_sight(:seen, p.code) and p.code > :after and p.retired_at is null
                             order by p.code limit :limit
                         ), timed as (
                             select *, since + make_interval(hours => 24 * days) as until from term

@@ -1,6 +1,7 @@
 package dozo.drill;
 
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import dozo.setting.WrongSetting;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -38,7 +39,8 @@ public record DrillSettings(
                 value = "the folder below which drills restore, in a new folder each, which they remove. It must"
                         + " belong to the service's user",
                 allowed = "an absolute path",
-                empty = "`drills` below `DOZO_WORK`")
+                empty = "`drills` below `DOZO_WORK`",
+                agree = Agree.NOBODY)
         @DefaultValue("")
         String folder) {
 

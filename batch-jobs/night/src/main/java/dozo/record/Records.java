@@ -92,6 +92,9 @@ public class Records {
             String since,
             Map<String, Long> counts) {}
 
+    /** Who signs a record, and who can read it. */
+    private record By(Signer signer, List<String> recipients) {}
+
     private interface Tables {
         void write(RecordWriter to, Connection from) throws SQLException, IOException;
     }
@@ -141,7 +144,7 @@ public class Records {
      * @throws Refusal if the keys cannot be used
      */
     public Made segment(Due experiment, int siteId) {
-        return made(() -> segmentOf(experiment, siteId));
+        return made(by -> segmentOf(experiment, siteId, by));
     }
 
     /** Makes the next base record of every site continue none: those before have what has been erased since. */
@@ -186,27 +189,26 @@ public class Records {
      * @throws Refusal if the keys cannot be used
      */
     public Made base(int siteId) {
-        return made(() -> baseOf(siteId));
+        return made(by -> baseOf(siteId, by));
     }
 
     private interface Making {
-        Made make() throws IOException;
+        Made make(By by) throws IOException;
     }
 
     private Made made(Making making) {
-        // Before the snapshot: these may create keys, and append to the ledger.
-        keys.recipients();
-        certificates.signer(Ledger.SYSTEM);
+        // Before the snapshot: these may append to the ledger.
+        By by = new By(certificates.signer(Ledger.SYSTEM), keys.recipients());
         return requireNonNull(snapshot.execute(_ -> {
             try {
-                return making.make();
+                return making.make(by);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         }));
     }
 
-    private Made segmentOf(Due experiment, int siteId) throws IOException {
+    private Made segmentOf(Due experiment, int siteId, By by) throws IOException {
         Optional<LastSegment> last = jdbc.sql(
                         "select * from catalogue_segment where site_id = :site and experiment_id = :experiment")
                 .param("site", siteId)
@@ -226,11 +228,12 @@ public class Records {
         // One that was renewed is complete again.
         Link continues = from.manifest == 0 ? null : last.orElseThrow().link;
         long after = last.map(segment -> segment.link.number()).orElse(0L);
-        Header header = header(siteId, experiment.name, continues, after, Map.of());
+        Header header = header(siteId, experiment.name, continues, after, Map.of(), by);
         Spool spool = new Spool();
         return written(
                 spool,
                 header,
+                by,
                 (out, connection) -> writeSegment(out, connection, experiment.id, siteId, from),
                 digest -> {
                     wrote(siteId, experiment.id, header, digest);
@@ -341,7 +344,7 @@ public class Records {
                 "select %s from %s%s".formatted(String.join(", ", columns), table, condition));
     }
 
-    private Made baseOf(int siteId) throws IOException {
+    private Made baseOf(int siteId, By by) throws IOException {
         Optional<LastBase> last = jdbc.sql(
                         "select *, since::text as since_text from catalogue_base where site_id = :site")
                 .param("site", siteId)
@@ -371,11 +374,12 @@ public class Records {
                 null,
                 continued.map(LastBase::link).orElse(null),
                 last.map(base -> base.link.number()).orElse(0L),
-                sequences());
+                sequences(),
+                by);
         Long first = continued.isPresent() ? continued.get().first : Long.valueOf(header.number());
         Spool spool = new Spool();
         return written(
-                spool, header, (out, connection) -> writeBase(out, connection, siteId, known, counts), digest -> {
+                spool, header, by, (out, connection) -> writeBase(out, connection, siteId, known, counts), digest -> {
                     wrote(siteId, null, header, digest);
                     jdbc.sql("""
                             insert into catalogue_base (site_id, number, first_number, digest, database, since, counts, bytes,
@@ -450,7 +454,8 @@ public class Records {
             @Nullable String experiment,
             @Nullable Link continues,
             long after,
-            Map<String, Long> sequences) {
+            Map<String, Long> sequences,
+            By by) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
         // Of the time: a catalogue that was restored from a backup must not give a number a second time.
         long number = Math.max(now.toEpochMilli(), after + 1);
@@ -461,8 +466,7 @@ public class Records {
                 number,
                 continues,
                 now,
-                Base64.getEncoder()
-                        .encodeToString(certificates.signer(Ledger.SYSTEM).publicKey()),
+                Base64.getEncoder().encodeToString(by.signer.publicKey()),
                 sequences);
     }
 
@@ -473,10 +477,10 @@ public class Records {
                 .single();
     }
 
-    private Made written(Spool spool, Header header, Tables tables, Consumer<Digest> keeping) throws IOException {
+    private Made written(Spool spool, Header header, By by, Tables tables, Consumer<Digest> keeping)
+            throws IOException {
         try {
-            Signer signer = certificates.signer(Ledger.SYSTEM);
-            RecordWriter out = new RecordWriter(spool, keys.recipients(), signer, header);
+            RecordWriter out = new RecordWriter(spool, by.recipients, by.signer, header);
             template.execute((ConnectionCallback<@Nullable Void>) connection -> {
                 try {
                     tables.write(out, connection);

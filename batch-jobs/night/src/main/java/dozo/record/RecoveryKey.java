@@ -14,12 +14,13 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The service's own key for records of the catalogue, in a file as {@code age-keygen} writes it. Created by a
- * service that starts, or when it is needed; only its file has the private part. The file is read each time, so that a key that was lost or replaced
+ * service that starts; only its file has the private part. The file is read each time, so that a key that was lost or replaced
  * is noticed at once.
  */
 public final class RecoveryKey {
@@ -46,23 +47,7 @@ public final class RecoveryKey {
 
     /** Creates the key unless something has its name. */
     public synchronized void create() {
-        try {
-            if (Files.notExists(file)) {
-                write();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot create the recovery key in " + file, e);
-        }
-    }
-
-    /**
-     * Returns the public key. Creates it if the file is missing.
-     *
-     * @throws Refusal if the file is there, but is not a key: a new key must not hide that the old one is lost
-     */
-    synchronized String recipient() {
-        create();
-        return published();
+        SiteKey.create(file, RecoveryKey::fresh);
     }
 
     /**
@@ -70,12 +55,25 @@ public final class RecoveryKey {
      *
      * @throws Refusal if the file is missing, or is not a key
      */
-    String published() {
+    public String published() {
         SiteKey.checkThere(file);
         try {
-            return read();
+            return read(file);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the recovery key in " + file, e);
+        }
+    }
+
+    /**
+     * Returns the public key before this one, while it is kept.
+     *
+     * @throws Refusal if its file is there, but is not a key
+     */
+    Optional<String> former() {
+        try {
+            return SiteKey.isFormerThere(file) ? Optional.of(read(SiteKey.former(file))) : Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the recovery key before " + file, e);
         }
     }
 
@@ -87,17 +85,16 @@ public final class RecoveryKey {
                 .toList();
     }
 
-    private void write() throws IOException {
-        KeyPair fresh;
+    private static String fresh() {
         try {
-            fresh = new X25519KeyPairGenerator().generateKeyPair();
+            KeyPair key = new X25519KeyPairGenerator().generateKeyPair();
+            return "# public key: %s\n%s\n".formatted(key.getPublic(), key.getPrivate());
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has X25519", e);
         }
-        SiteKey.write(file, "# public key: %s\n%s\n".formatted(fresh.getPublic(), fresh.getPrivate()));
     }
 
-    private String read() throws IOException {
+    private static String read(Path file) throws IOException {
         String text = Files.readString(file, StandardCharsets.ISO_8859_1);
         Matcher recipient = PUBLIC.matcher(text);
         if (recipient.find() && fits(recipient.group(1), identities(text))) {

@@ -64,7 +64,7 @@ public class Agenda {
     }
 
     /**
-     * Returns what is not known to be safe at a site, without frozen experiments; at most 100,000 experiments, with those first
+     * Returns what is not known to be safe at a site, without retired and frozen experiments; at most 100,000 experiments, with those first
      * that their scanner deletes.
      */
     Plan of(int siteId) {
@@ -113,7 +113,7 @@ public class Agenda {
                         with unsafe as materialized (
                             select e.experiment_id, e.project_id, p.priority, e.acquired_on + s.purge_days as deleted_on,
                                    n.entries is null as unread, n.bytes - n.bytes_safe as bytes, n.entries - n.entries_safe as entries
-                            from experiment e
+                            from living_experiment e
                             join project p on p.project_id = e.project_id
                             left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
                             left join scanner s on s.code = e.scanner

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.registry.Relocations.Relocation;
 import java.time.Duration;
 
 /** What a night does before it reads sources, if there are origins to collect from. */
@@ -27,4 +28,12 @@ public interface Collecting {
      * @throws java.io.UncheckedIOException if something could not be removed
      */
     void erase(int experiment);
+
+    /**
+     * Moves the folders of origins with the sources in them, in the caller's transaction.
+     *
+     * @param moved the experiments whose sources move
+     * @throws dozo.registry.Refusal if an experiment that comes from an origin would be outside of the origin's folder
+     */
+    void move(Relocation wanted, int[] moved, String actor);
 }

@@ -5,6 +5,7 @@ import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.Retired;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Reason;
@@ -84,7 +85,7 @@ public class Headlines {
         UNREHEARSED,
         /** Some experiments are not safe yet. */
         WAITING,
-        /** No experiment is registered. */
+        /** No experiment is registered, or all are retired. */
         NONE,
         SAFE;
 
@@ -137,6 +138,7 @@ public class Headlines {
      *
      * @param kinds everything that is true, the gravest first; never empty
      * @param site null: none is registered
+     * @param retired the retired experiments, which are not in {@code all}
      * @param risks the experiments at risk by state, the gravest first
      * @param reasons the reasons of open findings, the most frequent first
      * @param drills the projects whose last drill failed or is too long ago
@@ -147,6 +149,7 @@ public class Headlines {
             List<Kind> kinds,
             @Nullable Site site,
             Totals all,
+            Retired retired,
             AllLost lost,
             List<Risk> risks,
             List<Reason> reasons,
@@ -162,13 +165,14 @@ public class Headlines {
 
         /**
          * Returns how many things the sentence is about: files if some are lost, projects if it is about drills,
-         * otherwise experiments.
+         * retired experiments if there are no others, otherwise experiments.
          */
         public long count() {
             return switch (kind()) {
                 case LOST -> lost.files();
                 case WAITING -> all.experiments() - all.experimentsSafe();
-                case NONE, SAFE -> all.experiments();
+                case NONE -> retired.experiments();
+                case SAFE -> all.experiments();
                 case DELETED_SOON -> endangered.size();
                 case DRILL_FAILED, UNREHEARSED -> drilled().size();
                 default -> ofKind();
@@ -308,7 +312,17 @@ public class Headlines {
                 .sorted()
                 .toList();
         return new Headline(
-                kinds, site, all, everywhere.lost, risks, reasons, promise, everywhere.unkept, endangered, nextNight);
+                kinds,
+                site,
+                all,
+                coverage.retired(sight, siteId),
+                everywhere.lost,
+                risks,
+                reasons,
+                promise,
+                everywhere.unkept,
+                endangered,
+                nextNight);
     }
 
     private Stream<Kind> ofService(Totals all, Promise promise, @Nullable Instant nextNight) {

@@ -6,6 +6,7 @@ import dozo.manifest.SourceLook;
 import dozo.registry.Experiments.Experiment;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -37,10 +38,10 @@ final class Look {
     /**
      * Begins a look.
      *
-     * @param keep stores what is new, in this look's thread
+     * @param keep stores what is new, in this look's thread; it may count more that the source reports
      * @param ended is told when the thread ends, however it ends
      */
-    Look(Next next, Ingest ingest, Consumer<SourceLook> keep, Consumer<Look> ended) {
+    Look(Next next, Ingest ingest, BiConsumer<SourceLook, LongAdder> keep, Consumer<Look> ended) {
         this.next = next;
         this.thread = Thread.ofPlatform()
                 .name("look-" + next.experiment.id())
@@ -49,11 +50,11 @@ final class Look {
         thread.start();
     }
 
-    private void run(Ingest ingest, Consumer<SourceLook> keep, Consumer<Look> ended) {
+    private void run(Ingest ingest, BiConsumer<SourceLook, LongAdder> keep, Consumer<Look> ended) {
         try (SourceLook look = ingest.look(next.experiment, next.known, told)) {
             unchanged = next.safe && look.isUnchanged();
             if (!unchanged && mayKeep()) {
-                keep.accept(look);
+                keep.accept(look, told);
             }
         } catch (InterruptedException e) {
             // An interrupt without giveUp() has an unknown reason, and the source was not read.

@@ -99,7 +99,7 @@ record Looks(
         }
 
         void begin(Next next, int turn) {
-            underWay.add(new Look(next, ingest, look -> keep(next.experiment(), turn, look), ended::add));
+            underWay.add(new Look(next, ingest, (look, _) -> keep(next.experiment(), turn, look), ended::add));
         }
 
         /** Begins looks that this worker has claimed. Removes the offers of experiments that the run no longer has. */
@@ -152,6 +152,9 @@ record Looks(
         private void keep(Experiment experiment, int turn, SourceLook look) {
             boolean planned = Boolean.TRUE.equals(transaction.execute(status -> {
                 if (flow.joined() && offers.remove(flow.run(), flow.worker(), Set.of(experiment.id())) == 0) {
+                    return false;
+                }
+                if (!retries.keepLiving(experiment.id())) {
                     return false;
                 }
                 Ingested ingested = look.seal();

@@ -241,8 +241,13 @@ class NightFlows implements StepExecutionListener {
 
     /** Closes the lanes when others may have taken over: what the kernel still holds must not be sent later. */
     private void cutOff(NightFlow flow) {
-        if (!flow.isSure()) {
-            senders.close(flow.run());
+        try {
+            if (!flow.isSure()) {
+                senders.close(flow.run());
+            }
+        } catch (RuntimeException e) {
+            // NB: an exception would end all later ticks.
+            LOG.warn("the lanes of run {} could not be closed yet", flow.run(), e);
         }
     }
 

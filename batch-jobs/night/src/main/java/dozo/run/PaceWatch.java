@@ -135,6 +135,7 @@ class PaceWatch implements JobExecutionListener {
         private final Set<Limit> phases = new ConcurrentSkipListSet<>();
         private final Map<Limit, Spent> limited = new EnumMap<>(Limit.class);
         private final List<Glance> second = new ArrayList<>();
+        private boolean failed;
         private long judgedNanos = begin;
         private long storedBytes;
         private long storedEntries;
@@ -146,7 +147,19 @@ class PaceWatch implements JobExecutionListener {
             ticks = Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().name("pace-" + run).daemon().factory());
             long every = TimeUnit.SECONDS.toNanos(1) / GLANCES_PER_SECOND;
-            var _ = ticks.scheduleWithFixedDelay(this::tick, every, every, TimeUnit.NANOSECONDS);
+            var _ = ticks.scheduleWithFixedDelay(this::tickOrLog, every, every, TimeUnit.NANOSECONDS);
+        }
+
+        /** NB: an exception would end all later ticks. */
+        private void tickOrLog() {
+            try {
+                tick();
+            } catch (RuntimeException e) {
+                if (!failed) {
+                    failed = true;
+                    LOG.warn("the speed of run {} could not be measured; further failures are not logged", run, e);
+                }
+            }
         }
 
         private synchronized void tick() {
@@ -157,7 +170,7 @@ class PaceWatch implements JobExecutionListener {
                     phases.stream().findFirst().orElse(null));
             limits.look(run, glance);
             second.add(glance);
-            if (second.size() == GLANCES_PER_SECOND) {
+            if (second.size() >= GLANCES_PER_SECOND) {
                 judge();
                 store(secondsDue());
                 storeDecisions();

@@ -9,7 +9,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The experiments of a backup: all, those of a part, or in a retry those chosen when it was opened. The latter are stored,
+ * The experiments of a backup, without retired ones: all, those of a part, or in a retry those chosen when it was opened. The latter are stored,
  * so that a retry continues with the same ones after a crash.
  */
 @Component
@@ -20,7 +20,8 @@ public class Retries {
     /** The findings that a retry is for. */
     private static final String OPEN = """
             from run_finding l join finding f using (finding_id) left join acknowledgement a using (finding_id)
-            where l.run_id = :of and f.experiment_id is not null and f.superseded_by is null and a.finding_id is null
+            join living_experiment e on e.experiment_id = f.experiment_id
+            where l.run_id = :of and f.superseded_by is null and a.finding_id is null
             """;
 
     private final JdbcClient jdbc;
@@ -67,11 +68,11 @@ public class Retries {
     Optional<List<Integer>> only(long runId) {
         return isWhole(runId)
                 ? Optional.empty()
-                : Optional.of(
-                        jdbc.sql("select experiment_id from run_included where run_id = :run order by experiment_id")
-                                .param("run", runId)
-                                .query((row, n) -> row.getInt(1))
-                                .list());
+                : Optional.of(jdbc.sql(
+                                "select experiment_id from run_included where run_id = :run and living order by experiment_id")
+                        .param("run", runId)
+                        .query((row, n) -> row.getInt(1))
+                        .list());
     }
 
     /** Returns whether a run includes all experiments. */
@@ -85,7 +86,8 @@ public class Retries {
     /** Returns an experiment if it is part of the run. */
     Optional<Experiment> find(long runId, int experimentId) {
         return jdbc.sql("""
-                        select experiment_id from run_included where run_id = :run and experiment_id = :experiment
+                        select experiment_id from run_included
+                        where run_id = :run and experiment_id = :experiment and living
                         """)
                 .param("experiment", experimentId)
                 .param("run", runId)
@@ -94,12 +96,22 @@ public class Retries {
                 .flatMap(experiments::find);
     }
 
+    /** Returns whether nobody has retired an experiment meanwhile; nobody does until the end of the transaction. */
+    boolean keepLiving(int experimentId) {
+        // NB: not of the view, whose rows only its owner may lock.
+        return !jdbc.sql("select from experiment where experiment_id = :experiment and retired_at is null for share")
+                .param("experiment", experimentId)
+                .query()
+                .listOfRows()
+                .isEmpty();
+    }
+
     /** Returns the next experiments of a run after one, by id; none: there are no more. */
     List<Experiment> page(long runId, int after) {
         return experiments.of(jdbc
                 .sql("""
                         select experiment_id from run_included
-                        where run_id = :run and experiment_id > :after
+                        where run_id = :run and experiment_id > :after and living
                         order by experiment_id limit :limit
                         """)
                 .param("after", after)

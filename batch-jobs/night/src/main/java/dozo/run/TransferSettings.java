@@ -2,6 +2,7 @@ package dozo.run;
 
 import dozo.plan.Planner.Limits;
 import dozo.setting.Setting;
+import dozo.setting.Setting.Agree;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -77,7 +78,8 @@ public record TransferSettings(
                         "of this many files whose digest the site computed, one chosen at random is also read back and compared"
                                 + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md)); 1: all, 0: none",
                 min = "0",
-                max = "1000000000")
+                max = "1000000000",
+                agree = Agree.SERVICES_AND_WORKERS)
         @DefaultValue("1000")
         int readBackOneIn,
 

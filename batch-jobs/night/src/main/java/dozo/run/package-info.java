@@ -14,6 +14,7 @@
             "remote",
             "send",
             "setting",
+            "source",
             "transfer",
             "verify"
         })

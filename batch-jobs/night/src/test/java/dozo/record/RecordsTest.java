@@ -1,11 +1,13 @@
 package dozo.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.certificate.Certificates;
 import dozo.certificate.SigningKey;
 import dozo.db.TestDatabase;
+import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.record.CatalogueTables.Table;
 import dozo.record.Records.Made;
@@ -38,6 +40,7 @@ class RecordsTest {
     private HikariDataSource database;
     private JdbcClient jdbc;
     private RecoveryKey key;
+    private RecoveryKeys keys;
     private Records records;
 
     @BeforeEach
@@ -45,6 +48,7 @@ class RecordsTest {
         database = TestDatabase.fresh();
         jdbc = JdbcClient.create(database);
         key = new RecoveryKey(folder.resolve("recovery-key"));
+        key.create();
         records = records(database);
     }
 
@@ -52,16 +56,14 @@ class RecordsTest {
         JdbcTransactionManager transactions = new JdbcTransactionManager(of);
         JdbcClient client = JdbcClient.create(of);
         Ledger ledger = new Ledger(client, InstantSource.system());
+        SigningKey signing = new SigningKey(folder.resolve("certificate-key"));
+        signing.create();
+        keys = new RecoveryKeys(key, new RecoverySettings(""), ledger, client);
         return new Records(
                 new JdbcTemplate(of),
                 transactions,
-                new Certificates(
-                        client,
-                        transactions,
-                        ledger,
-                        new SigningKey(folder.resolve("certificate-key")),
-                        InstantSource.system()),
-                new RecoveryKeys(key, new RecoverySettings(""), ledger),
+                new Certificates(client, transactions, ledger, signing, InstantSource.system()),
+                keys,
                 InstantSource.system());
     }
 
@@ -151,6 +153,63 @@ class RecordsTest {
 
         assertThat(changed).isLessThan(first / 3).isLessThan(3_000 + 100L * EXPERIMENTS);
         assertThat(quiet).isLessThan(5_000);
+    }
+
+    @Test
+    void afterTheKeyWasReplacedTheNewRecordsAloneAreEnough() throws Exception {
+        register(1);
+        jdbc.sql("""
+                        insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
+                                              entries_changed, entries_gone)
+                        values (1, 1, now(), 1, 1, 0, 0, 1, 0, 0)
+                        """).update();
+        protect();
+        receipt(1, 1);
+        keep(records.segment(records.due(1, 0, 1).getFirst(), 1));
+        keep(records.base(1));
+        String old = Files.readString(key.file());
+        assertThatThrownBy(() -> keys.replace("admin")).hasMessageContaining("a run is active");
+        jdbc.sql("update run set state = 'COMPLETE', ended_at = now()").update();
+        assertThatThrownBy(() -> keys.drop(true, "admin")).hasMessageContaining("there is no key before");
+
+        keys.replace("admin");
+
+        String present = Files.readString(key.file());
+        assertThatThrownBy(() -> keys.drop(false, "admin"))
+                .hasMessageContaining("site dr has records that only the former key can read");
+        for (Path file : List.of(keep(records.segment(records.due(1, 0, 1).getFirst(), 1)), keep(records.base(1)))) {
+            assertThat(header(file, old))
+                    .isEqualTo(header(file, present))
+                    .satisfies(header -> assertThat(header.continues()).isNull());
+        }
+        assertThat(records.due(1, 0, 1)).isEmpty();
+        keys.drop(false, "admin");
+
+        Path last = keep(records.base(1));
+        assertThat(header(last, present).continues()).isNotNull();
+        assertThatThrownBy(() -> header(last, old)).isInstanceOf(DamagedRecord.class);
+    }
+
+    private Header header(Path file, String identity) throws IOException {
+        try (RecordReader record = new RecordReader(
+                FilePath.of(folder.relativize(file).toString()),
+                Files.newInputStream(file),
+                RecoveryKey.identities(identity))) {
+            return record.header();
+        }
+    }
+
+    /** Keeps a record in a file that it returns. */
+    private Path keep(Made made) throws IOException {
+        try (made) {
+            Path file = made.file().under(folder);
+            Files.createDirectories(file.getParent());
+            try (InputStream in = made.content().read()) {
+                Files.copy(in, file);
+            }
+            made.kept().run();
+            return file;
+        }
     }
 
     /**

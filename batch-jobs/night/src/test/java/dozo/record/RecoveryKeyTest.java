@@ -29,10 +29,12 @@ class RecoveryKeyTest {
 
     @Test
     void isMadeOnceForItsOwnerOnly() throws Exception {
-        String recipient = key.recipient();
+        key.create();
+        String recipient = key.published();
+        key.create();
 
         assertThat(recipient).startsWith("age1");
-        assertThat(new RecoveryKey(file).recipient()).isEqualTo(recipient);
+        assertThat(new RecoveryKey(file).published()).isEqualTo(recipient);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
         assertThat(RecoveryKey.identities(Files.readString(file)))
@@ -43,15 +45,16 @@ class RecoveryKeyTest {
 
     @Test
     void aFileThatIsNotAKeyStaysAndIsRefused() throws Exception {
-        String mine = key.recipient();
+        key.create();
+        String mine = key.published();
         RecoveryKey other = new RecoveryKey(folder.resolve("other"));
-        other.recipient();
+        other.create();
         String mixed = "# public key: " + mine + "\n"
                 + RecoveryKey.identities(Files.readString(other.file())).getFirst() + "\n";
         for (String text : new String[] {"", "# public key: age1nonsense\nAGE-SECRET-KEY-1NONSENSE\n", mixed}) {
             Files.writeString(file, text);
 
-            assertThatThrownBy(() -> key.recipient())
+            assertThatThrownBy(() -> key.published())
                     .isInstanceOf(Refusal.class)
                     .hasMessageContaining("recovery-key in the service's work folder is not a usable recovery key");
             assertThat(file).hasContent(text);
@@ -60,7 +63,8 @@ class RecoveryKeyTest {
 
     @Test
     void moreRecipientsArePublicKeys() {
-        String recipient = key.recipient();
+        key.create();
+        String recipient = key.published();
 
         assertThat(new RecoverySettings(" " + recipient + ", " + recipient).list())
                 .containsExactly(recipient, recipient);

@@ -11,6 +11,7 @@ import dozo.remote.SiteAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,9 @@ class ConditionsTest {
             select finding_id, 'x', now(), 'x' from finding f
             where not exists (select from acknowledgement a where a.finding_id = f.finding_id)
             """;
+
+    private static final Set<Kind> OF_SOURCE =
+            Set.of(Kind.FROZEN, Kind.LATE, Kind.LATE_SOON, Kind.SOURCE_MISSING, Kind.BLOCKED);
 
     private static final List<Seed> SEEDS = List.of(
             new Seed(
@@ -140,6 +144,30 @@ class ConditionsTest {
                 night.update(seed.end);
                 assertThat(conditions.now()).as("after " + seed.kind).isEmpty();
                 assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(0, 1));
+            }
+        }
+    }
+
+    /** What its source, its waiting or its freeze is, needs nobody; what its copies are, does. */
+    @Test
+    void ofARetiredExperimentOnlyItsCopiesNeedAPerson() throws Exception {
+        SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
+        try (Night night = Night.on(nowhere)) {
+            night.register("E1", Files.createDirectory(folder.resolve("source")));
+            night.register("E2", Files.createDirectory(folder.resolve("other")));
+            night.update("""
+                    insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                    values ('nightlyBackup', 1, 'COMPLETE', 'x', now(), now())
+                    """);
+            night.update(
+                    "update experiment set retired_at = now(), retired_by = 'x', retired_reason = 'x' where code = 'E1'");
+            Conditions conditions = night.get(Conditions.class);
+            for (Seed seed : SEEDS) {
+                if ("p/E1".equals(seed.subject) && OF_SOURCE.contains(seed.kind)) {
+                    night.update(seed.begin);
+                    assertThat(conditions.now()).as(seed.kind.name()).isEmpty();
+                    night.update(seed.end);
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ import dozo.db.ActiveService;
 import dozo.db.Starts;
 import dozo.record.RecoveryKey;
 import dozo.registry.OwnFolders;
+import dozo.registry.SiteKey;
 import dozo.restore.RestoreQueue;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -108,13 +109,22 @@ final class Jobs {
         }
 
         @Bean
+        SiteKey siteKey() {
+            return new SiteKey(Night.KEYS.resolve("site-key"));
+        }
+
+        @Bean
         SigningKey signingKey() {
-            return new SigningKey(Night.KEYS.resolve("certificate-key"));
+            SigningKey key = new SigningKey(Night.KEYS.resolve("certificate-key"));
+            key.create();
+            return key;
         }
 
         @Bean
         RecoveryKey recoveryKey() {
-            return new RecoveryKey(Night.KEYS.resolve("recovery-key"));
+            RecoveryKey key = new RecoveryKey(Night.KEYS.resolve("recovery-key"));
+            key.create();
+            return key;
         }
 
         @Bean

@@ -19,6 +19,7 @@ import dozo.record.RecordFiles;
 import dozo.record.RecordFolder;
 import dozo.record.Records;
 import dozo.record.RecordsAtSite;
+import dozo.record.RecoveryKey;
 import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import dozo.run.Runs.Run;
@@ -339,6 +340,8 @@ class RecordsIT extends NightAtSite {
             assertThat(night.coverage().safe()).isTrue();
         } finally {
             Files.delete(key);
+            // As a restart does.
+            new RecoveryKey(key).create();
         }
         night.complete();
         assertThat(records("p/E1")).hasSize(1);

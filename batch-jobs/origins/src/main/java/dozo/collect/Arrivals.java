@@ -62,6 +62,9 @@ public class Arrivals {
             where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
               and not exists (select from run r where r.run_id = :run and r.part_project_id is not null
                                                 and r.part_project_id is distinct from a.project_id)
+              -- Nobody wants them now. They wait, and are looked at when that is undone.
+              and not exists (select from experiment e where e.experiment_id = a.experiment_id and e.retired_at is not null)
+              and not exists (select from project t where t.project_id = a.project_id and t.retired_at is not null)
             """;
 
     static final RowMapper<Arrival> ARRIVAL = (row, n) -> new Arrival(
@@ -405,7 +408,8 @@ public class Arrivals {
     /** Returns experiments whose item is no longer listed and was never complete; the rest of it is missing. */
     List<Arrival> lost(Origin origin) {
         return jdbc.sql(SELECT + """
-                        where a.origin_id = :origin and a.state = 'GONE' and a.experiment_id is not null and a.complete_at is null
+                        where a.origin_id = :origin and a.state = 'GONE' and a.complete_at is null
+                          and a.experiment_id in (select experiment_id from living_experiment)
                         order by a.arrival_id
                         """)
                 .param("origin", origin.id())

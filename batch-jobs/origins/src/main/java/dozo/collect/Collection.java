@@ -8,6 +8,7 @@ import dozo.ledger.Failure;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
+import dozo.registry.Relocations.Relocation;
 import dozo.run.Collecting;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.ItemFolder;
@@ -125,6 +126,11 @@ public class Collection implements Collecting {
                 .query(Rows.of(Delivered.class))
                 .list()
                 .forEach(Collection::erase);
+    }
+
+    @Override
+    public void move(Relocation wanted, int[] moved, String actor) {
+        origins.move(wanted, moved, actor);
     }
 
     /** Removes the folder of an item, which is directly in the spool, with its tree, records and temporary files. */

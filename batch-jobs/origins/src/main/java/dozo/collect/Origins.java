@@ -7,9 +7,10 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Code;
+import dozo.registry.GivenPaths;
 import dozo.registry.Projects;
-import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
+import dozo.registry.Relocations.Relocation;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -142,6 +144,54 @@ public class Origins {
             throw Refusal.conflict("seen", "the origin was changed after you loaded the page; reload the page");
         }
         return save(name, wanted, actor);
+    }
+
+    /**
+     * Moves the folders of origins that are at or below a moved folder; what is known of their items stays. Without the sight
+     * of everything, no origin moves. Retired experiments stay until a tree finds them.
+     *
+     * @param moved the experiments whose sources have moved
+     * @throws Refusal if another origin has the new folder, or an experiment would be outside of its origin's folder
+     */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void move(Relocation wanted, int[] moved, String actor) {
+        List<Integer> ids = new ArrayList<>();
+        for (Origin each : jdbc.sql(SELECT).query(ORIGIN).list()) {
+            Path now = wanted.after(each.terms().spool());
+            if (wanted.sight().ofEverything() && !now.equals(each.terms().spool())) {
+                Terms after = each.terms().at(now).checked();
+                refuseForeignSpool(each.name(), after);
+                write(each.name(), after);
+                ledger.change(actor, "origin.changed", each.name(), each.terms().text(), after.text());
+                ids.add(each.id());
+            }
+        }
+        jdbc.sql("""
+                        select p.code || '/' || e.code as experiment, o.name, o.spool
+                        from arrival a
+                        join origin o using (origin_id)
+                        join experiment e using (experiment_id)
+                        join project p on p.project_id = e.project_id
+                        left join tree_folder f using (origin_id, item)
+                        where a.state <> 'GONE' and e.source_kind <> 'none' and e.retired_at is null
+                          and (e.experiment_id = any(:moved) or o.origin_id = any(:origins))
+                          and case when f.item is null
+                                   then substring(e.source_root for octet_length(o.spool) + 1) <> o.spool || '/'::bytea
+                                   else e.source_root <> o.spool || '/'::bytea || f.path end
+                        order by e.experiment_id limit 1
+                        """)
+                .param("moved", moved)
+                .param("origins", ids.stream().mapToInt(Integer::intValue).toArray())
+                .query((row, n) -> Refusal.conflict(
+                        "from",
+                        "experiment %s comes from origin %s: the whole folder %s must move, with all its experiments",
+                        row.getString("experiment"),
+                        row.getString("name"),
+                        GivenPaths.shown(FilePath.pathOf(row.getBytes("spool")))))
+                .optional()
+                .ifPresent(refusal -> {
+                    throw refusal;
+                });
     }
 
     /**
@@ -294,8 +344,9 @@ public class Origins {
 
     private int project(String field, String code) {
         return projects.find(code)
-                .map(Project::id)
-                .orElseThrow(() -> new Refusal(field, "project \"%s\" does not exist; create it first", code));
+                .orElseThrow(() -> new Refusal(field, "project \"%s\" does not exist; create it first", code))
+                .living(field)
+                .id();
     }
 
     private static Terms terms(ResultSet row) throws SQLException {

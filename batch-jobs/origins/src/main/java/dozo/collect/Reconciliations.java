@@ -179,6 +179,7 @@ public class Reconciliations {
         return jdbc.sql("""
                         select o.origin_id from origin o
                         where o.active
+                          and not exists (select from project t where t.project_id = o.project_id and t.retired_at is not null)
                           and not exists (select from reconciliation r where r.run_id = :run and r.origin_id = o.origin_id)
                           and (not exists (select from run_experiment where run_id = :run)
                                or exists (select from arrival a join run_experiment c using (experiment_id)

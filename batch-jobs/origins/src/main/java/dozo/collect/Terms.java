@@ -148,6 +148,12 @@ public record Terms(
         return URI.create("file://" + root.toAbsolutePath().toUri().getRawPath());
     }
 
+    /** Returns the same terms with the spool, or a tree's root, in another place. */
+    Terms at(Path folder) {
+        URI there = tree == null ? address : address(folder);
+        return new Terms(kind, there, secretFile, storageHosts, folder, project, projects, automatic, active, tree);
+    }
+
     /** Returns its spool, or a tree's root, as text for people. */
     public String folder() {
         return shown(spool);
@@ -198,8 +204,8 @@ public record Terms(
             }
         }
         projects.forEach(Terms::checkTheirs);
-        URI at = tree == null ? address : address(real);
-        return new Terms(kind, at, secret, storageHosts, real, project, projects, automatic, active, tree);
+        return new Terms(kind, address, secret, storageHosts, real, project, projects, automatic, active, tree)
+                .at(real);
     }
 
     private static void checkTheirs(String theirs, String ours) {

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Facts from the files of a folder. Patients are present only as codes.
@@ -15,6 +16,7 @@ import java.util.stream.Collectors;
  * @param stations the scanners' own names, by the modality of the files that state them
  * @param models of the scanners, by the modality of the files that state no station
  * @param accessions accession numbers of bookings: only for looking these up
+ * @param dataset the BIDS dataset that it is, or is in; null: there is none
  * @param filesSeen how many file names were seen
  * @param filesRead how many of these files' beginnings were read
  * @param damaged how many DICOM files cannot be read to the end of their header
@@ -29,6 +31,7 @@ record FolderFacts(
         Map<String, Set<String>> stations,
         Map<String, Set<String>> models,
         Set<String> accessions,
+        @Nullable Bids dataset,
         int filesSeen,
         int filesRead,
         int damaged,
@@ -47,6 +50,16 @@ record FolderFacts(
                 .filter(modality -> !COMPANIONS.contains(modality))
                 .collect(Collectors.toCollection(TreeSet::new));
         return main.isEmpty() ? modalities : main;
+    }
+
+    /** Returns the subjects that the headers name; without any, those of the dataset. */
+    Set<String> subjects(boolean withLabels) {
+        return dataset == null || !withLabels || !subjects.isEmpty()
+                ? subjects
+                : Set.copyOf(
+                        dataset.labels().isEmpty()
+                                ? dataset.participants()
+                                : dataset.labels().subList(0, 1));
     }
 
     /** Returns the scanners' own names for the main modalities. */
@@ -77,6 +90,7 @@ record FolderFacts(
                 && days.isEmpty()
                 && modalities.isEmpty()
                 && stations.isEmpty()
-                && models.isEmpty();
+                && models.isEmpty()
+                && dataset == null;
     }
 }

@@ -44,6 +44,7 @@ final class FolderLook {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Path root;
+    private final Path top;
     private final Limits limits;
     private final long began = System.nanoTime();
     private final HeaderReader reader = new HeaderReader();
@@ -62,10 +63,12 @@ final class FolderLook {
      * Creates a look.
      *
      * @param root absolute, without links
+     * @param top the root or a folder above it: nothing above this one is read
      * @param zone used to turn a point in time in a file into a day
      */
-    FolderLook(Path root, Limits limits, PseudonymousCode codes, ZoneId zone) {
+    FolderLook(Path root, Path top, Limits limits, PseudonymousCode codes, ZoneId zone) {
         this.root = root;
+        this.top = top;
         this.limits = limits;
         this.witness = new Witness(codes);
         this.zone = zone;
@@ -74,6 +77,7 @@ final class FolderLook {
     /** @throws IOException if the folder itself cannot be read */
     FolderFacts look() throws IOException {
         see(folders.removeFirst());
+        witness.dataset(Bids.of(root, top));
         while (!folders.isEmpty() && mayGoOn()) {
             FilePath folder = folders.removeFirst();
             try {
@@ -126,15 +130,24 @@ final class FolderLook {
     /** Returns whether a file with this name could contain facts; excludes only names that are known not to. */
     private static boolean mayTell(FilePath file) {
         String name = lower(file.name());
-        return List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg").stream()
-                .noneMatch(name::endsWith);
+        return isTable(name)
+                || List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg")
+                        .stream()
+                        .noneMatch(name::endsWith);
+    }
+
+    /** Returns whether this is the name of a table of BIDS with times. */
+    private static boolean isTable(String name) {
+        return name.endsWith("_scans.tsv") || name.endsWith("_sessions.tsv");
     }
 
     private void read(FilePath path) {
         filesRead++;
         String name = lower(path.name());
         try (OpenFile file = OpenFile.open(root, path)) {
-            if (name.endsWith(".json")) {
+            if (isTable(name)) {
+                witness.days(Bids.days(file));
+            } else if (name.endsWith(".json")) {
                 readSidecar(name, file);
             } else if (!hearRecording(name, file) && !witness.hear(reader.read(file))) {
                 hearName(path, name);

@@ -30,12 +30,13 @@ final class Looks {
     private final Semaphore turns = new Semaphore(AT_ONCE, true);
 
     /** @throws Refusal if the folder cannot be read or does not answer, or too many folders are being read */
-    FolderFacts into(Path root, Limits limits, PseudonymousCode codes, ZoneId zone) {
+    FolderFacts into(Path root, Path top, Limits limits, PseudonymousCode codes, ZoneId zone) {
         try {
             if (!turns.tryAcquire(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw Refusal.conflict("source", "too many folders are being read now; try again in a minute");
             }
-            FutureTask<FolderFacts> look = new FutureTask<>(() -> new FolderLook(root, limits, codes, zone).look());
+            FutureTask<FolderFacts> look =
+                    new FutureTask<>(() -> new FolderLook(root, top, limits, codes, zone).look());
             Thread.ofPlatform().name("look").daemon().start(() -> {
                 try {
                     look.run();

@@ -11,6 +11,7 @@ import dozo.registry.Guess;
 import dozo.registry.Hint;
 import dozo.registry.Hint.Kind;
 import dozo.registry.Refusal;
+import dozo.registry.RegistrationSettings;
 import dozo.registry.Scanners;
 import dozo.registry.SourcePlaces;
 import dozo.registry.SourcePlaces.SourceFolder;
@@ -42,6 +43,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -50,6 +52,7 @@ import org.springframework.stereotype.Component;
  * registered, and nothing but the folder is read. Studies are recognised by their UIDs, never by a name (ADR 0042).
  */
 @Component
+@EnableConfigurationProperties(RegistrationSettings.class)
 public class Suggestions {
 
     private static final Logger LOG = LoggerFactory.getLogger(Suggestions.class);
@@ -70,6 +73,7 @@ public class Suggestions {
     private final PseudonymousCode codes;
     private final InstantSource clock;
     private final ZoneId zone;
+    private final RegistrationSettings settings;
     private final Looks looks = new Looks();
 
     public Suggestions(
@@ -79,7 +83,8 @@ public class Suggestions {
             Scanners scanners,
             PseudonymousCode codes,
             InstantSource clock,
-            ZoneId zone) {
+            ZoneId zone,
+            RegistrationSettings settings) {
         this.jdbc = jdbc;
         this.places = places;
         this.experiments = experiments;
@@ -87,6 +92,7 @@ public class Suggestions {
         this.codes = codes;
         this.clock = clock;
         this.zone = zone;
+        this.settings = settings;
     }
 
     /**
@@ -103,13 +109,14 @@ public class Suggestions {
 
     private Suggestion of(Sight sight, Path source, Limits limits) {
         SourceFolder place = places.find(sight, source);
-        FolderFacts evidence = looks.into(place.opened(), limits, codes, zone);
+        FolderFacts evidence =
+                looks.into(place.opened(), Objects.requireNonNullElse(place.root(), Path.of("/")), limits, codes, zone);
         List<Hint> hints = new ArrayList<>(known(sight, place));
         hints.addAll(duplicates(sight, place.path(), evidence.studies()));
         String project = project(sight, place, evidence, hints);
         String modality = one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, hints);
         LocalDate day = one(plausible(evidence.days()), Kind.SEVERAL_DAYS, hints);
-        String subject = one(evidence.subjects(), Kind.SEVERAL_SUBJECTS, hints);
+        String subject = one(evidence.subjects(settings.folderTitles()), Kind.SEVERAL_SUBJECTS, hints);
         String study = one(evidence.studies(), Kind.SEVERAL_STUDIES, hints);
         String scanner = scanner(evidence, hints);
         hints.addAll(remarks(evidence));
@@ -125,7 +132,7 @@ public class Suggestions {
                                 study == null
                                         ? GivenPaths.digest(place.path()).toString()
                                         : Spool.folderOfShown(study))),
-                title(modality, day, subject),
+                title(place.path(), evidence.dataset(), title(modality, day, subject)),
                 modality,
                 scanner,
                 day,
@@ -145,7 +152,7 @@ public class Suggestions {
      */
     public Acquisition acquisition(Path folder) {
         try {
-            FolderFacts evidence = looks.into(folder, Limits.USUAL, codes, zone);
+            FolderFacts evidence = looks.into(folder, folder, Limits.USUAL, codes, zone);
             List<Hint> nobodyAsks = new ArrayList<>();
             return new Acquisition(
                     one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, nobodyAsks),
@@ -183,7 +190,8 @@ public class Suggestions {
         try {
             note(
                     experiment.source(),
-                    looks.into(experiment.opened(), Limits.USUAL, codes, zone).studies());
+                    looks.into(experiment.opened(), experiment.opened(), Limits.USUAL, codes, zone)
+                            .studies());
         } catch (Refusal notNow) {
             LOG.info("studies of experiment {} were not recorded: {}", experiment.name(), notNow.getMessage());
         }
@@ -370,6 +378,18 @@ public class Suggestions {
             remarks.add(Hint.of(Kind.NOTHING));
         }
         return remarks;
+    }
+
+    /** Returns the title that the dataset gives; else the one of the headers, or the folder's name. */
+    private @Nullable String title(Path folder, @Nullable Bids dataset, @Nullable String ofHeaders) {
+        String known = dataset == null ? null : dataset.title(settings.folderTitles());
+        String best = known == null ? ofHeaders : known;
+        FilePath path = FilePath.between(Path.of("/"), folder);
+        if (best != null || !settings.folderTitles() || path.isRoot()) {
+            return best;
+        }
+        String name = FilePath.render(path.name());
+        return name.length() <= Code.TITLE_LENGTH_MAX ? name : null;
     }
 
     private static @Nullable String title(

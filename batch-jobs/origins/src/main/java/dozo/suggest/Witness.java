@@ -11,6 +11,7 @@ import dozo.source.dicomweb.Uid;
 import java.time.DateTimeException;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -33,6 +34,7 @@ final class Witness {
     private final Map<String, Set<String>> stations = new TreeMap<>();
     private final Map<String, Set<String>> models = new TreeMap<>();
     private final Set<String> accessions = new TreeSet<>();
+    private @Nullable Bids dataset;
     private int damaged;
 
     Witness(PseudonymousCode codes) {
@@ -94,6 +96,16 @@ final class Witness {
         }
     }
 
+    void dataset(@Nullable Bids found) {
+        dataset = found;
+        days(found == null ? List.of() : found.days());
+    }
+
+    /** Takes the days of points in time as files write them. */
+    void days(List<String> written) {
+        written.forEach(each -> begin(each).ifPresent(this::day));
+    }
+
     private void study(@Nullable String uid) {
         if (uid != null) {
             add(studies, Uid.shown(uid));
@@ -135,6 +147,7 @@ final class Witness {
                 stations,
                 models,
                 accessions,
+                dataset,
                 filesSeen,
                 filesRead,
                 damaged,

@@ -1,6 +1,6 @@
 /**
- * Looks into a folder that a user wants to register, and suggests values for it: from headers and sidecars, never from
- * names.
+ * Looks into a folder that a user wants to register, and suggests values for it: from headers, sidecars and the
+ * tables of BIDS, and only for a title or subject from names.
  */
 @NullMarked
 @ApplicationModule(

@@ -144,7 +144,7 @@ public class Gaps {
      * @param from the first day, planned or, if there is no booking, scanned
      * @param until the last such day
      * @param at the time for which the list is made: bookings known and data arrived by then
-     * @param all whether lines without a gap are included
+     * @param all whether lines without a gap are included, and those of a retired project or scanner
      */
     public record Filter(
             @Nullable LocalDate from,
@@ -225,7 +225,10 @@ public class Gaps {
                               and in_sight(:seen, xp.code)) x
                         where l.key collate "C" > :after
                           and coalesce(l.day, :latest) between :from and :until
-                          and (:all or cardinality(l.gaps) > 0)
+                          and (:all or cardinality(l.gaps) > 0
+                                       and not exists (select from project r where r.code = coalesce(p.code, x.projects[1])
+                                                                               and r.retired_at is not null)
+                                       and not exists (select from scanner s where s.code = l.scanner and s.retired_at is not null))
                           and (:kind::text is null or :kind = any(l.gaps))
                           and (:project::text is null or coalesce(p.code, x.projects[1]) = :project)
                           and in_sight(:seen, coalesce(p.code, x.projects[1]))

@@ -6,6 +6,7 @@ import dozo.source.dicom.PassedOnText;
 import dozo.source.dicom.PseudonymousCode;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -23,7 +24,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -59,6 +63,7 @@ public final class Worklist {
     private final Address address;
     private final Bookings bookings;
     private final PseudonymousCode codes;
+    private final Duration answerMax;
     private final HttpClient http;
 
     /**
@@ -66,9 +71,9 @@ public final class Worklist {
      *
      * @param orthanc the address of Orthanc's REST API; null if there is none
      * @param server Orthanc's name for the worklist server, in its {@code DicomModalities}
-     * @param user for Orthanc, with {@code password}; empty if it requires none
+     * @param user for Orthanc, with {@code password}, which may be another one at each time; empty if it requires none
      */
-    public record Address(@Nullable URI orthanc, String server, String user, String password) {
+    public record Address(@Nullable URI orthanc, String server, String user, Supplier<String> password) {
 
         /** Returns a text without the password. */
         @Override
@@ -78,7 +83,13 @@ public final class Worklist {
     }
 
     public Worklist(Address address, Bookings bookings, PseudonymousCode codes) {
+        this(address, bookings, codes, ANSWER_MAX);
+    }
+
+    /** @param answerMax the time for an answer to begin, and then for all of it */
+    Worklist(Address address, Bookings bookings, PseudonymousCode codes, Duration answerMax) {
         this.address = address;
+        this.answerMax = answerMax;
         this.bookings = bookings;
         this.codes = codes;
         this.http = HttpClient.newBuilder()
@@ -186,25 +197,45 @@ public final class Worklist {
 
     private JsonNode ask(String query) {
         HttpRequest.Builder request = HttpRequest.newBuilder(place())
-                .timeout(ANSWER_MAX)
+                .timeout(answerMax)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(query));
         if (!address.user.isEmpty()) {
             String login = Base64.getEncoder()
-                    .encodeToString(
-                            "%s:%s".formatted(address.user, address.password).getBytes(StandardCharsets.UTF_8));
+                    .encodeToString("%s:%s"
+                            .formatted(address.user, address.password.get())
+                            .getBytes(StandardCharsets.UTF_8));
             request.header("Authorization", "Basic " + login);
         }
         try {
             HttpResponse<InputStream> response = http.send(request.build(), BodyHandlers.ofInputStream());
             try (InputStream body = response.body()) {
-                return answer(response.statusCode(), body.readNBytes(ANSWER_BYTES_MAX + 1));
+                return answer(response.statusCode(), read(body));
             }
         } catch (IOException e) {
             throw new WorklistException("Orthanc at %s does not answer".formatted(address.orthanc), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new WorklistException("interrupted while the worklist was read", e);
+        }
+    }
+
+    /** Reads a body. NB: the limit of a request ends with its headers, and a body may take for ever. */
+    private byte[] read(InputStream body) throws IOException {
+        CompletableFuture<Void> end = CompletableFuture.runAsync(
+                () -> close(body), CompletableFuture.delayedExecutor(answerMax.toMillis(), TimeUnit.MILLISECONDS));
+        try {
+            return body.readNBytes(ANSWER_BYTES_MAX + 1);
+        } finally {
+            end.cancel(false);
+        }
+    }
+
+    private static void close(InputStream body) {
+        try {
+            body.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -193,7 +193,7 @@ class RecordingsTest {
     private FolderFacts look(Path folder) throws IOException {
         Limits limits = new Limits(10_000, 10_000, 100, 1_000, Duration.ofMinutes(5));
         PseudonymousCode codes = new PseudonymousCode("a key for tests, of many bytes".getBytes(US_ASCII));
-        FolderFacts evidence = new FolderLook(folder, limits, codes, ZONE).look();
+        FolderFacts evidence = new FolderLook(folder, folder, limits, codes, ZONE).look();
         assertThat(evidence.unreadable()).isZero();
         return evidence;
     }

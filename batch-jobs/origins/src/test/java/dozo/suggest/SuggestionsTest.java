@@ -7,17 +7,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.copy.Trees;
 import dozo.db.TestDatabase;
+import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.Code;
 import dozo.registry.Experiments;
 import dozo.registry.Guess;
 import dozo.registry.Hint;
 import dozo.registry.Hint.Kind;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
+import dozo.registry.RegistrationSettings;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.SourcePlaces;
@@ -32,6 +35,7 @@ import dozo.worklist.Bookings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -68,8 +72,7 @@ class SuggestionsTest {
     private final Experiments experiments = new Experiments(jdbc, projects, ledger, CLOCK);
     private final Scanners scanners = new Scanners(jdbc, ledger);
     private final PseudonymousCode codes = new PseudonymousCode("a key for tests, of many bytes".getBytes(US_ASCII));
-    private final Suggestions suggestions =
-            new Suggestions(jdbc, new SourcePlaces(jdbc), experiments, scanners, codes, CLOCK, ZONE);
+    private final Suggestions suggestions = suggestions(new RegistrationSettings(false));
 
     private Path root = Path.of("");
     private Path visit = Path.of("");
@@ -103,6 +106,113 @@ class SuggestionsTest {
         assertThat(suggestion.filesRead()).isEqualTo(3);
         assertThat(suggestion.guess() + suggestion.subject() + suggestion.studies())
                 .doesNotContain("Yamada", "Tarou", "0123");
+    }
+
+    private Suggestions suggestions(RegistrationSettings settings) {
+        return new Suggestions(jdbc, new SourcePlaces(jdbc), experiments, scanners, codes, CLOCK, ZONE, settings);
+    }
+
+    private Guess named(Sight sight, Path folder) {
+        return suggestions(new RegistrationSettings(true)).of(sight, folder).guess();
+    }
+
+    @Test
+    void aFoldersNameIsTheTitleIfNothingBetterIsKnownAndNamesAreAllowed() throws IOException {
+        assertThat(named(LAB, visit).title()).isEqualTo(PATIENT);
+        assertThat(suggestions.of(LAB, visit).guess().title()).isNull();
+        Path old = FilePath.of("視覚".getBytes(Charset.forName("EUC-JP"))).under(root);
+        Files.createDirectory(old);
+        assertThat(named(LAB, old).title()).isEqualTo("視覚");
+
+        image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");
+        assertThat(named(LAB, visit).title()).startsWith("MR 2026-10-01").doesNotContain("Yamada");
+
+        Path csv = Files.createDirectory(root.resolve("third visit"));
+        Answer filled = new BulkRegistration(jdbc, ledger, CLOCK, new JdbcTransactionManager(database))
+                .register(
+                        LAB,
+                        new ByteArrayInputStream(("project,code,source,title\nP1,E1," + csv + ",\n").getBytes(UTF_8)),
+                        null,
+                        Mode.ALL,
+                        false,
+                        suggestions(new RegistrationSettings(true)).forFile(LAB),
+                        "test");
+        assertThat(filled.lines().getFirst().title()).isEqualTo("third visit");
+    }
+
+    @Test
+    void aBidsDatasetGivesTitleSubjectAndDayOfAFolderInIt() throws IOException {
+        Path dataset = Files.createDirectory(root.resolve("ds"));
+        Path meg = Files.createDirectories(dataset.resolve("sub-01/ses-02/meg"));
+        Files.writeString(dataset.resolve("dataset_description.json"), "{\"Name\": \" Visual grating \"}");
+        Files.writeString(dataset.resolve("participants.tsv"), "participant_id\tsex\nsub-01\tn/a\n");
+        Files.writeString(
+                dataset.resolve("sub-01/ses-02/sub-01_ses-02_scans.tsv"),
+                "\uFEFFfilename\tacq_time\r\nanat/T1w.nii\t2026-10-02T10:00:00\r\nmeg/x.fif\t2026-10-01T23:59:00\r\n");
+
+        assertThat(named(LAB, meg).title()).isEqualTo("Visual grating sub-01 ses-02");
+        assertThat(named(LAB, meg).acquired()).isEqualTo(LocalDate.of(2026, 10, 1));
+        assertThat(suggestions(new RegistrationSettings(true)).of(LAB, meg).subject())
+                .isEqualTo("sub-01");
+        assertThat(suggestions.of(LAB, meg).guess().title()).as("without names").isEqualTo("Visual grating");
+        assertThat(suggestions.of(LAB, meg).subject()).isNull();
+        assertThat(kinds(suggestions.of(LAB, meg.getParent()))).as("two days").containsExactly(Kind.SEVERAL_DAYS);
+        assertThat(suggestions(new RegistrationSettings(true)).of(LAB, dataset).subject())
+                .as("the only participant")
+                .isEqualTo("sub-01");
+        Files.writeString(
+                dataset.resolve("sub-01/sub-01_sessions.tsv"),
+                "session_id\tacq_time\nses-01\t2025-01-01\nses-02\t2026-10-01T08:00:00\n");
+        Files.delete(dataset.resolve("sub-01/ses-02/sub-01_ses-02_scans.tsv"));
+        assertThat(named(LAB, meg).acquired()).isEqualTo(LocalDate.of(2026, 10, 1));
+    }
+
+    @Test
+    void theLongestNameOfADatasetAndItsLabelsFitIntoATitle() throws IOException {
+        Path dataset = Files.createDirectories(root.resolve("ds"));
+        Path session = Files.createDirectories(dataset.resolve("sub-%1$s/ses-%1$s".formatted("a".repeat(32))));
+        for (int length : List.of(126, 127, 128)) {
+            Files.writeString(
+                    dataset.resolve("dataset_description.json"), "{\"Name\": \"%s\"}".formatted("n".repeat(length)));
+            assertThat(named(LAB, session).title()).hasSizeLessThanOrEqualTo(Code.TITLE_LENGTH_MAX);
+        }
+    }
+
+    @Test
+    void filesOfADatasetThatAreLinksLargeOrBrokenOrAboveTheRootSayNothing() throws IOException {
+        Path dataset = Files.createDirectories(root.resolve("ds/sub-01"));
+        Path description = root.resolve("ds/dataset_description.json");
+        Path outside = temporary.resolve("outside.json");
+        Files.writeString(outside, "{\"Name\": \"outside\"}");
+        Files.copy(outside, temporary.toRealPath().resolve("dataset_description.json"));
+        assertThat(named(LAB, dataset).title()).as("above the source root").isEqualTo("sub-01");
+
+        Files.createSymbolicLink(description, outside);
+        assertThat(named(LAB, dataset).title()).isEqualTo("sub-01");
+        for (String broken :
+                List.of("", "null", "[1]", "{", "{\"Name\": 7}", "{\"Name\": \"a\\nb\"}", "[".repeat(5_000))) {
+            Files.delete(description);
+            Files.writeString(description, broken);
+            assertThat(named(LAB, dataset).title()).as(broken).isEqualTo("sub-01");
+        }
+        Files.writeString(description, " ".repeat(256 * 1024) + "{\"Name\": \"large\"}");
+        assertThat(named(LAB, dataset).title()).isEqualTo("sub-01");
+        Files.writeString(description, "{}");
+        Files.writeString(dataset.resolve("sub-01_scans.tsv"), "acq_time\n\n\t\tx\n9999-99-99\nn/a\n");
+        assertThat(named(LAB, dataset).acquired()).isNull();
+    }
+
+    @Test
+    void realDatasetsGiveTheirNamesAndNoDaysThatWereMadeUp() {
+        Path bids = SharedData.folder().resolveSibling("bids");
+        Guess meg = named(Sight.EVERYTHING, bids.resolve("ds000246/sub-0001"));
+        assertThat(meg.title()).isEqualTo("MEG-BIDS Brainstorm data sample sub-0001");
+        assertThat(named(Sight.EVERYTHING, bids.resolve("ds000248/sub-emptyroom/ses-19210819/meg"))
+                        .title())
+                .isEqualTo("MNE sample dataset sub-emptyroom ses-19210819");
+        assertThat(named(Sight.EVERYTHING, bids.resolve("ds007")).hints())
+                .extracting(Hint::kind)
+                .contains(Kind.SEVERAL_SUBJECTS);
     }
 
     @Test
@@ -336,7 +446,7 @@ class SuggestionsTest {
     }
 
     private FolderFacts look(Limits limits) throws IOException {
-        return new FolderLook(visit, limits, codes, ZONE).look();
+        return new FolderLook(visit, visit, limits, codes, ZONE).look();
     }
 
     @Test

@@ -320,6 +320,14 @@ class GapsTest {
         assertThat(gaps.page(Sight.of(List.of()), wanted(LATER, true), 0, "", 100))
                 .isEmpty();
         assertThat(gaps.page(Sight.EVERYTHING, wanted(LATER, true), 0, "", 100)).hasSize(5);
+        assertThat(list(LATER)).extracting(Gap::key).contains("2026-11-10 b A1", "2026-11-10 s 2.25.8");
+        jdbc.sql("update project set retired_at = now(), retired_by = 'x', retired_reason = 'x' where code = 'P1'")
+                .update();
+        assertThat(list(LATER))
+                .as("of a retired project, also without a booking")
+                .extracting(Gap::key)
+                .contains("2026-11-10 b A2")
+                .doesNotContain("2026-11-10 b A1", "2026-11-10 s 2.25.8");
     }
 
     @Test

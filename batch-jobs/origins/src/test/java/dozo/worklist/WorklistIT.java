@@ -231,16 +231,42 @@ class WorklistIT {
                 + ledger.after(0, 100);
     }
 
+    /** The scheduler's thread that reads it must come back. */
+    @Test
+    void anAnswerThatBeginsAndNeverEndsIsGivenUp() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write('[');
+            exchange.getResponseBody().flush();
+        });
+        server.start();
+        try {
+            Worklist worklist = new Worklist(
+                    new Worklist.Address(
+                            URI.create("http://127.0.0.1:" + server.getAddress().getPort()), "ris", "", () -> ""),
+                    bookings,
+                    codes,
+                    Duration.ofSeconds(1));
+            assertThatThrownBy(() -> worklist.read(DAY, DAY, "ris"))
+                    .isInstanceOf(WorklistException.class)
+                    .hasMessageContaining("does not answer");
+        } finally {
+            server.stop(0);
+        }
+    }
+
     private Worklist worklist(String server) {
         return new Worklist(
                 new Worklist.Address(
-                        URI.create("http://127.0.0.1:%d/".formatted(orthancPort)), server, "dozo", "secret"),
+                        URI.create("http://127.0.0.1:%d/".formatted(orthancPort)), server, "dozo", () -> "secret"),
                 bookings,
                 codes);
     }
 
     private Worklist at(@org.jspecify.annotations.Nullable String url) {
-        return new Worklist(new Worklist.Address(url == null ? null : URI.create(url), "ris", "", ""), bookings, codes);
+        return new Worklist(
+                new Worklist.Address(url == null ? null : URI.create(url), "ris", "", () -> ""), bookings, codes);
     }
 
     private static Map<String, JudgedBooking> byAccession(Bookings.Answer answer) {

@@ -1,7 +1,7 @@
 package dozo.api.http;
 
-import dozo.file.Digest;
 import dozo.registry.Refusal;
+import dozo.web.Etag;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
@@ -50,10 +50,7 @@ public class Editions {
 
     /** Returns the strong ETag of a representation. It changes whenever any part of the representation changes. */
     String tag(Edited shown) {
-        return "\"%s\""
-                .formatted(Digest.ofContent(json.writeValueAsBytes(shown))
-                        .toString()
-                        .substring(0, 32));
+        return Etag.of(json, shown);
     }
 
     /**

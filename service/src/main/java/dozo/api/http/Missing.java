@@ -1,5 +1,7 @@
 package dozo.api.http;
 
+import dozo.file.Message;
+import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
@@ -10,12 +12,18 @@ public final class Missing extends ErrorResponseException {
 
     private static final long serialVersionUID = 1L;
 
-    private Missing(String message) {
-        super(HttpStatus.NOT_FOUND, ProblemDetail.forStatusAndDetail(HttpStatus.NOT_FOUND, message), null);
+    // NB: forms show the argument, which has a translation if the kind is a constant.
+    private Missing(Message message) {
+        super(
+                HttpStatus.NOT_FOUND,
+                ProblemDetail.forStatusAndDetail(HttpStatus.NOT_FOUND, message.toString()),
+                null,
+                null,
+                new Object[] {message});
     }
 
     /** Returns a supplier of the exception for one resource. */
     public static Supplier<Missing> thing(String kind, Object name) {
-        return () -> new Missing("%s \"%s\" does not exist".formatted(kind, name));
+        return () -> new Missing(new Message(kind.replace("%", "%%") + " \"%s\" does not exist", List.of(name)));
     }
 }

@@ -64,6 +64,12 @@ public final class Sheet {
         List<T> page(K after, int limit);
     }
 
+    /** Returns the charset that the content type of a received file names; null: none. */
+    public static @Nullable String charset(String contentType) {
+        String named = MimeTypeUtils.parseMimeType(contentType).getParameter("charset");
+        return named == null ? null : named.replace("\"", "");
+    }
+
     /** Returns whether a handler can send a sheet. */
     public static boolean isGivenBy(Method handler) {
         return List.of(handler.getParameterTypes()).contains(Sheet.class);

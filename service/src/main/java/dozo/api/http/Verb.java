@@ -99,7 +99,9 @@ public @interface Verb {
         /** The end of the units that are under way. */
         PAUSE,
         /** The end of a drill. */
-        DRILL
+        DRILL,
+        /** The end of a move of sources. */
+        MOVE
     }
 
     /** Examples for the help. */

@@ -115,6 +115,10 @@ class RabbitNoticesIT {
 
             assertThat(heard).doesNotContain(9L);
             assertThat(heardBySelf).isEmpty();
+
+            // The file is read again at the next attempt.
+            Files.writeString(password, "guest");
+            awaitHeard(refused, 11);
         }
     }
 

@@ -37,7 +37,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What the outbox contains arrives at a real mail server and at a real webhook, also after they were away. */
-@StartsServices(3)
+@StartsServices(4)
 class CourierTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -108,6 +108,33 @@ class CourierTest {
                             "Dozo（解消）：2 件の実験のコピーが遅れています（P1/E1, …）。");
             awaitDelivery(() ->
                     service.get("/api/v1/alerts/recipients").at("/0/waiting").asInt() == 0);
+        } finally {
+            mail.stop();
+        }
+    }
+
+    @Test
+    void aPasswordThatWasReplacedIsReadAtTheNextDelivery() throws Exception {
+        GreenMail mail = new GreenMail(new ServerSetup(PORT, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+        mail.start();
+        try {
+            mail.setUser("dozo@example.org", "dozo", "first");
+            Path password = Files.writeString(folder.resolve("password"), "first\n");
+            Map<String, String> settings = new HashMap<>(mail("none"));
+            settings.put("dozo.mail.user", "dozo");
+            settings.put("dozo.mail.password-file", password.toString());
+            start(settings);
+            save(service, "it", "{\"mail\": \"it@example.org\"}");
+            service.post("/api/v1/alerts/recipients/it/test", "").expect(202);
+            received(mail, 1);
+
+            mail.setUser("dozo@example.org", "dozo", "second");
+            service.post("/api/v1/alerts/recipients/it/test", "").expect(202);
+            awaitDelivery(() -> error().contains("refuses the login"));
+            Files.writeString(password, "second\n");
+            dueNow();
+
+            received(mail, 2);
         } finally {
             mail.stop();
         }
@@ -196,6 +223,26 @@ class CourierTest {
             status.set(404);
             service.post("/api/v1/alerts/recipients/chat/test", "");
             awaitDelivery(() -> givenUp() == 2);
+        } finally {
+            chat.stop(0);
+        }
+    }
+
+    @Test
+    void anAddressOfAWebhookThatWasReplacedIsReadAtTheNextDelivery() throws Exception {
+        ConcurrentLinkedQueue<Posted> posted = new ConcurrentLinkedQueue<>();
+        HttpServer chat = chat(() -> 200, posted);
+        try {
+            start(mail("none"));
+            save(service, "chat", hook("http://127.0.0.1:%d/hooks/first".formatted(port(chat))));
+            service.post("/api/v1/alerts/recipients/chat/test", "").expect(202);
+            awaitDelivery(() -> sent() == 1);
+
+            hook("http://127.0.0.1:%d/hooks/second".formatted(port(chat)));
+            service.post("/api/v1/alerts/recipients/chat/test", "").expect(202);
+            awaitDelivery(() -> sent() == 2);
+
+            assertThat(posted).extracting(Posted::path).containsExactly("/hooks/first", "/hooks/second");
         } finally {
             chat.stop(0);
         }

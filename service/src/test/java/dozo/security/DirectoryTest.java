@@ -1,6 +1,7 @@
 package dozo.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.unboundid.ldap.listener.InMemoryDirectoryServer;
 import com.unboundid.ldap.listener.InMemoryDirectoryServerConfig;
@@ -95,6 +96,18 @@ class DirectoryTest {
         for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
             ask(name, PASSWORD, "/me").expect(401);
         }
+    }
+
+    @Test
+    void theManagersPasswordIsReadAtEachLogin() throws Exception {
+        Directory directory = new Directory(settings("ldap://127.0.0.1:" + ldap.getListenPort(), ""));
+        assertThat(directory.login("tanaka", PASSWORD)).isInstanceOf(Directory.Known.class);
+
+        Files.writeString(folder.resolve("manager"), "another\n");
+        assertThatThrownBy(() -> directory.login("tanaka", PASSWORD)).isInstanceOf(Directory.Silent.class);
+
+        managerPassword();
+        assertThat(directory.login("tanaka", PASSWORD)).isInstanceOf(Directory.Known.class);
     }
 
     @Test

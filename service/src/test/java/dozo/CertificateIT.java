@@ -9,7 +9,7 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
-import dozo.registry.SiteKey;
+import dozo.registry.KeyFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -345,8 +345,8 @@ class CertificateIT {
                         .contains(Files.readAllLines(Path.of(printed)).getLast())
                         .contains("\"after\": "));
         Path file = service.work().resolve("certificate-key");
-        assertThat(SiteKey.former(file)).as("no old private key is left").doesNotExist();
-        assertThat(SiteKey.next(file)).doesNotExist();
+        assertThat(KeyFile.former(file)).as("no old private key is left").doesNotExist();
+        assertThat(KeyFile.next(file)).doesNotExist();
     }
 
     @Test

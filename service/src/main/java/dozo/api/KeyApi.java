@@ -6,6 +6,7 @@ import dozo.api.http.Verb;
 import dozo.certificate.Certificates;
 import dozo.record.RecoveryKeys;
 import dozo.record.RecoveryKeys.PublishedKeys;
+import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteKeys;
@@ -66,7 +67,7 @@ public record KeyApi(SiteKey siteKey, SiteKeys siteKeys, Certificates certificat
         PublishedKeys recovery = recoveryKeys.published();
         return new Page<>(
                 List.of(
-                        new ShownKey(SITE, siteKey.fingerprint(), SiteKey.isFormerThere(siteKey.file())),
+                        new ShownKey(SITE, siteKey.fingerprint(), KeyFile.isFormerThere(siteKey.file())),
                         new ShownKey(CERTIFICATE, certificates.key().fingerprint(), false),
                         new ShownKey(RECOVERY, recovery.publicKey(), recovery.former() != null)),
                 null);

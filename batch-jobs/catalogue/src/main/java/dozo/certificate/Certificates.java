@@ -6,8 +6,8 @@ import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
-import dozo.registry.SiteKey;
 import dozo.registry.Sites.Site;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
@@ -75,7 +75,7 @@ public class Certificates {
                         select detail ->> 'vouched' from ledger
                         where action = :introduced and detail ->> 'vouched' is not null order by seq
                         """)
-                        .param("introduced", SiteKey.INTRODUCED)
+                        .param("introduced", KeyFile.INTRODUCED)
                         .query((row, n) -> row.getString(1))
                         .list());
     }
@@ -89,12 +89,12 @@ public class Certificates {
      */
     public synchronized PublishedKey replace(String actor) {
         KeyPair before = introduced(actor);
-        SigningKey next = new SigningKey(SiteKey.next(key.file()));
+        SigningKey next = new SigningKey(KeyFile.next(key.file()));
         next.create();
         KeyPair now = next.published();
         ledger.append(
                 actor,
-                SiteKey.INTRODUCED,
+                KeyFile.INTRODUCED,
                 SigningKey.fingerprint(now),
                 Map.of(
                         "purpose",
@@ -108,7 +108,7 @@ public class Certificates {
     }
 
     private void settle() {
-        SiteKey.settle(key.file(), ledger, file -> SigningKey.fingerprint(new SigningKey(file).published()), false);
+        KeyFile.settle(key.file(), ledger, file -> SigningKey.fingerprint(new SigningKey(file).published()), false);
     }
 
     /** Signs with the service's key. */
@@ -149,8 +149,8 @@ public class Certificates {
     private synchronized KeyPair introduced(String actor) {
         settle();
         KeyPair pair = key.published();
-        if (!SiteKey.isIntroduced(ledger, SigningKey.fingerprint(pair))) {
-            ledger.append(actor, SiteKey.INTRODUCED, SigningKey.fingerprint(pair), Map.of("purpose", "certificates"));
+        if (!KeyFile.isIntroduced(ledger, SigningKey.fingerprint(pair))) {
+            ledger.append(actor, KeyFile.INTRODUCED, SigningKey.fingerprint(pair), Map.of("purpose", "certificates"));
         }
         return pair;
     }

@@ -1,8 +1,8 @@
 package dozo.certificate;
 
 import dozo.file.Digest;
+import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
-import dozo.registry.SiteKey;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -51,7 +51,7 @@ public final class SigningKey {
 
     /** Creates the key unless something has its name. */
     public synchronized void create() {
-        SiteKey.create(file, SigningKey::fresh);
+        KeyFile.create(file, SigningKey::fresh);
     }
 
     /**
@@ -60,7 +60,7 @@ public final class SigningKey {
      * @throws Refusal if the file is missing, or is not a key pair
      */
     KeyPair published() {
-        SiteKey.checkThere(file);
+        KeyFile.checkThere(file);
         try {
             return read();
         } catch (IOException e) {

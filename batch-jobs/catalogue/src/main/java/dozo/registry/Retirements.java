@@ -110,10 +110,9 @@ public class Retirements {
 
         String told() {
             String what = lacks == null
-                    ? "nothing of it has"
+                    ? "nothing of it has a"
                     : "%d of %d files, folders and links have no".formatted(lacks, entries);
-            return "%s: %s verified copy at %s"
-                    .formatted(name, lacks == null ? what + " a" : what, site == null ? "any site" : site);
+            return "%s: %s verified copy at %s".formatted(name, what, site == null ? "any site" : site);
         }
     }
 

@@ -43,7 +43,7 @@ public class SiteKeys {
 
     /** Asks each site that uses the service's own key, also on the way, by a login. */
     public List<Acceptance> acceptances() throws InterruptedException {
-        SiteKey.checkThere(key.file());
+        KeyFile.checkThere(key.file());
         List<Acceptance> all = new ArrayList<>();
         for (Site site : sites.all()) {
             if (uses(site.address())) {
@@ -82,16 +82,16 @@ public class SiteKeys {
      */
     public synchronized void replace(String actor) {
         settle();
-        SiteKey.checkAlone(key.file());
-        SiteKey next = new SiteKey(SiteKey.next(key.file()));
+        KeyFile.checkAlone(key.file());
+        SiteKey next = new SiteKey(KeyFile.next(key.file()));
         next.created();
         ledger.append(
-                actor, SiteKey.INTRODUCED, next.fingerprint(), Map.of("purpose", "sites", "after", key.fingerprint()));
+                actor, KeyFile.INTRODUCED, next.fingerprint(), Map.of("purpose", "sites", "after", key.fingerprint()));
         settle();
     }
 
     private void settle() {
-        SiteKey.settle(key.file(), ledger, SiteKeys::fingerprint, true);
+        KeyFile.settle(key.file(), ledger, SiteKeys::fingerprint, true);
     }
 
     private static String fingerprint(Path file) {
@@ -111,7 +111,7 @@ public class SiteKeys {
      * @throws Refusal if there is none, or it may be needed
      */
     public synchronized void drop(boolean anyway, String actor) throws InterruptedException {
-        SiteKey.checkFormer(key.file());
+        KeyFile.checkFormer(key.file());
         if (!anyway) {
             acceptances().forEach(SiteKeys::refuseIfNeeded);
         }
@@ -119,9 +119,9 @@ public class SiteKeys {
         ledger.append(
                 actor,
                 "key.dropped",
-                fingerprint(SiteKey.former(key.file())),
+                fingerprint(KeyFile.former(key.file())),
                 Map.of("purpose", "sites", "anyway", anyway));
-        SiteKey.drop(key.file());
+        KeyFile.drop(key.file());
     }
 
     private static void refuseIfNeeded(Acceptance site) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
 import dozo.registry.SiteKeys;
@@ -70,7 +71,7 @@ class InterruptedRotationTest {
 
     @Test
     void aKeyWithARowIsInItsPlaceAtTheNextUse() throws Exception {
-        SigningKey next = new SigningKey(SiteKey.next(signing));
+        SigningKey next = new SigningKey(KeyFile.next(signing));
         next.create();
         ledger.append(
                 "anna",
@@ -79,20 +80,20 @@ class InterruptedRotationTest {
                 Map.of("purpose", "certificates", "vouched", "Dozo-Key: …"));
         byte[] present = next.published().getPublic().getEncoded();
         String login = Files.readString(site);
-        SiteKey other = new SiteKey(SiteKey.next(site));
+        SiteKey other = new SiteKey(KeyFile.next(site));
         other.created();
         String follows = other.fingerprint();
         ledger.append("anna", "key.introduced", follows, Map.of("purpose", "sites"));
         // The process died after the first of two steps.
-        Files.copy(site, SiteKey.former(site));
+        Files.copy(site, KeyFile.former(site));
 
         assertThat(certificates.signer("anna").publicKey()).isEqualTo(present);
         sites.create();
 
         assertThat(certificates.key().earlier()).containsExactly("Dozo-Key: …");
         assertThat(new SiteKey(site).fingerprint()).isEqualTo(follows);
-        assertThat(SiteKey.former(site)).hasContent(login);
-        assertThat(Files.list(folder)).containsExactlyInAnyOrder(signing, site, SiteKey.former(site));
+        assertThat(KeyFile.former(site)).hasContent(login);
+        assertThat(Files.list(folder)).containsExactlyInAnyOrder(signing, site, KeyFile.former(site));
     }
 
     @Test

@@ -1,8 +1,8 @@
 package dozo.record;
 
 import com.exceptionfactory.jagged.x25519.X25519KeyPairGenerator;
+import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
-import dozo.registry.SiteKey;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -47,7 +47,7 @@ public final class RecoveryKey {
 
     /** Creates the key unless something has its name. */
     public synchronized void create() {
-        SiteKey.create(file, RecoveryKey::fresh);
+        KeyFile.create(file, RecoveryKey::fresh);
     }
 
     /**
@@ -56,7 +56,7 @@ public final class RecoveryKey {
      * @throws Refusal if the file is missing, or is not a key
      */
     public String published() {
-        SiteKey.checkThere(file);
+        KeyFile.checkThere(file);
         try {
             return read(file);
         } catch (IOException e) {
@@ -71,7 +71,7 @@ public final class RecoveryKey {
      */
     Optional<String> former() {
         try {
-            return SiteKey.isFormerThere(file) ? Optional.of(read(SiteKey.former(file))) : Optional.empty();
+            return KeyFile.isFormerThere(file) ? Optional.of(read(KeyFile.former(file))) : Optional.empty();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the recovery key before " + file, e);
         }

@@ -1,8 +1,8 @@
 package dozo.record;
 
 import dozo.ledger.Ledger;
+import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
-import dozo.registry.SiteKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -74,14 +74,14 @@ public class RecoveryKeys {
         // NB: a run that begins after this look asks for the keys after this call.
         requireNoRun();
         String before = introduced();
-        SiteKey.checkAlone(key.file());
-        RecoveryKey next = new RecoveryKey(SiteKey.next(key.file()));
+        KeyFile.checkAlone(key.file());
+        RecoveryKey next = new RecoveryKey(KeyFile.next(key.file()));
         next.create();
         // Without a new key in the end, this costs some bytes and nothing else.
         jdbc.sql("update catalogue_base set renew = true").update();
         jdbc.sql("update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0")
                 .update();
-        ledger.append(actor, SiteKey.INTRODUCED, next.published(), Map.of("purpose", "recovery", "after", before));
+        ledger.append(actor, KeyFile.INTRODUCED, next.published(), Map.of("purpose", "recovery", "after", before));
         settle();
         return key.published();
     }
@@ -94,7 +94,7 @@ public class RecoveryKeys {
      */
     public synchronized void drop(boolean anyway, String actor) {
         String present = introduced();
-        SiteKey.checkFormer(key.file());
+        KeyFile.checkFormer(key.file());
         String former = key.former().orElseThrow();
         List<String> needed = jdbc.sql("""
                         select name from site s
@@ -106,7 +106,7 @@ public class RecoveryKeys {
                                                              where action = :introduced and subject = :present))
                         order by name
                         """)
-                .params(Map.of("introduced", SiteKey.INTRODUCED, "present", present))
+                .params(Map.of("introduced", KeyFile.INTRODUCED, "present", present))
                 .query((row, n) -> row.getString(1))
                 .list();
         if (!anyway && !needed.isEmpty()) {
@@ -117,7 +117,7 @@ public class RecoveryKeys {
         }
         // The row first: a key is never removed without one.
         ledger.append(actor, "key.dropped", former, Map.of("purpose", "recovery", "anyway", anyway));
-        SiteKey.drop(key.file());
+        KeyFile.drop(key.file());
     }
 
     /**
@@ -134,15 +134,15 @@ public class RecoveryKeys {
     }
 
     private void settle() {
-        SiteKey.settle(key.file(), ledger, file -> new RecoveryKey(file).published(), true);
+        KeyFile.settle(key.file(), ledger, file -> new RecoveryKey(file).published(), true);
     }
 
     /** Returns the service's own key. One that is not in the ledger yet gets a row there. */
     private String introduced() {
         settle();
         String recipient = key.published();
-        if (!SiteKey.isIntroduced(ledger, recipient)) {
-            ledger.append(Ledger.SYSTEM, SiteKey.INTRODUCED, recipient, Map.of("purpose", "recovery"));
+        if (!KeyFile.isIntroduced(ledger, recipient)) {
+            ledger.append(Ledger.SYSTEM, KeyFile.INTRODUCED, recipient, Map.of("purpose", "recovery"));
         }
         return recipient;
     }

@@ -100,7 +100,7 @@ class PagesBrowserIT {
     private static final Path SHOTS = Path.of("target", "pages");
 
     private static final int WIDE = 1280;
-    private static final int NARROW = 320;
+    private static final int NARROW = 400;
 
     /** Maximum height of the pages' head in pixels: two rows of controls. */
     private static final int HEAD_MAX = 100;
@@ -475,6 +475,7 @@ class PagesBrowserIT {
 
     @AfterAll
     static void stop() throws Exception {
+        writeSheet();
         service.close();
         site.close();
         USUAL.values().forEach(BrowserContext::close);
@@ -1588,6 +1589,27 @@ class PagesBrowserIT {
         page.screenshot(new ScreenshotOptions()
                 .setFullPage(true)
                 .setPath(SHOTS.resolve("%s-%s.png".formatted(name, language))));
+    }
+
+    /** Puts the screenshots of all pages on a sheet: a row for each page, in each language light or dark, wide and narrow. */
+    private static void writeSheet() throws IOException {
+        if (!Boolean.getBoolean("write.pages")) {
+            return;
+        }
+        StringBuilder rows = new StringBuilder();
+        for (String page : pages().keySet()) {
+            rows.append("<tr><th>").append(page);
+            for (String look : List.of("light-1280-en", "dark-400-en", "dark-1280-ja", "light-400-ja")) {
+                String file = page + "-" + look + ".png";
+                rows.append("<td><a href=%s><img loading=lazy src=%s alt=%s></a>".formatted(file, file, look));
+            }
+            rows.append("\n");
+        }
+        Files.writeString(SHOTS.resolve("index.html"), """
+                <!DOCTYPE html><meta charset=utf-8><title>All pages of Dozo</title>
+                <style>img { max-width: 24rem; max-height: 40rem } td, th { vertical-align: top; text-align: left }</style>
+                <table>
+                """ + rows + "</table>");
     }
 
     private Page open(String language, String path) throws Exception {

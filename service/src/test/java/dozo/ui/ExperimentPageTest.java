@@ -50,9 +50,15 @@ class ExperimentPageTest {
     @Test
     void oneThatIsDamagedHasNoGreen() {
         verify();
+        service.openRun();
         service.jdbc().sql("""
+                        insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                        values (1, 1, 'BUNDLE', '{1}', 100, 'VERIFIED', 1, 0);
+                        insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                        select 1, 1, unit_id, 1, entry_nos, decode(repeat('00', 32), 'hex'), 'test', 'test', now()
+                        from transfer_unit;
                         insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
-                        values (1, 1, 1, 1, 1, '2026-01-02T12:00:00Z', 'MISSING')
+                        select 1, 1, 1, receipt_id, 1, '2026-01-02T12:00:00Z', 'MISSING' from receipt
                         """).update();
 
         assertThat(page("en"))

@@ -156,8 +156,10 @@ class WordsTest {
                         Arrays.stream(OriginKind.values()).map(each -> "origins.kind." + each),
                         Arrays.stream(Next.values()).map(each -> "origins.next." + each),
                         Arrays.stream(Reconciliations.State.values()).map(each -> "reconciled." + each),
-                        Stream.of("registered", "sealed", "copied", "verified", "scrubbed")
-                                .map(each -> "way." + each))
+                        Stream.of("registered", "sealed", "copied", "verified").map(each -> "way." + each),
+                        Arrays.stream(State.values())
+                                .filter(each -> each != State.AT_RISK)
+                                .map(each -> "at.is." + each))
                 .flatMap(each -> each);
 
         assertThat(words("en").stringPropertyNames()).containsAll(needed.toList());

@@ -25,21 +25,6 @@
         level.classList.toggle("part", Number(share) < 100);
     }
 
-    // The rows of a table as bars in a picture of 1,000 by 100, as chart.html makes them.
-    function drawPlot(plot, rows, column, unit) {
-        const values = rows.map(row => Number(row.cells[column].textContent));
-        const top = Math.max(...values);
-        const wide = 1000 / values.length;
-        const svg = plot.querySelector("svg");
-        const mark = svg.querySelector(".mark") ?? svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
-        mark.setAttribute("class", "mark bar");
-        mark.setAttribute("d", values.map((value, i) => `M${i * wide} 100V${100 - 100 * value / (top || 1)}H${(i + 1) * wide}V100Z`).join(""));
-        plot.querySelector(".scale span").textContent = `${top.toLocaleString(document.documentElement.lang)} ${unit}`;
-        const [begin, end] = plot.querySelectorAll(".span span");
-        begin.textContent = rows[0].cells[0].textContent;
-        end.textContent = rows.at(-1).cells[0].textContent;
-    }
-
     function drawChart(figure, time, pair) {
         const body = figure.querySelector("tbody");
         const row = body.insertRow();
@@ -48,12 +33,12 @@
             cell.textContent = text;
             cell.className = row.cells.length > 1 ? "number" : "";
         }
+        row.cells[0].dataset.v = Date.now() / 1000;
         while (body.rows.length > CHART_ROWS) {
             body.deleteRow(0);
         }
-        const heads = figure.querySelectorAll("thead th");
-        figure.querySelectorAll(".plot").forEach((plot, i) => drawPlot(plot, [...body.rows], i + 1, heads[i + 1].textContent));
         figure.hidden = false;
+        globalThis.drawCharts?.();
     }
 
     // Rows of a number, a bar and other cells.
@@ -69,6 +54,7 @@
             return row;
         });
         table.tBodies[0].replaceChildren(...rows);
+        table.closest(".scroll").hidden = rows.length === 0;
     }
 
     // What the run is by now, and what it found, as a new page would tell it; the chart stays.
@@ -81,6 +67,7 @@
                 run.querySelector("#" + id).replaceWith(document.adoptNode(fresh));
             }
         }
+        globalThis.drawCharts?.();
     }
 
     function lost(run, isLost) {

@@ -1227,6 +1227,7 @@ class PagesBrowserIT {
                             .first())
                     .hasText("1");
             assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
+            assertThat(page.locator("figure.chart[data-live] canvas")).hasCount(2);
             assertThat(page.locator("#found li"))
                     .hasCount(3, new LocatorAssertions.HasCountOptions().setTimeout(30_000));
             fits(page, "run-live", language);
@@ -1246,7 +1247,7 @@ class PagesBrowserIT {
 
     private static void keepsItsSpeed(Page page, String language) throws Exception {
         assertThat(page.locator("#pace figcaption")).containsText("/s");
-        assertThat(page.locator("#pace path.bar")).hasCount(2);
+        assertThat(page.locator("#pace canvas")).hasCount(2);
         page.locator("#pace").getByText(word(language, "chart.table")).click();
         assertThat(page.locator("#pace tbody tr").first()).isVisible();
     }

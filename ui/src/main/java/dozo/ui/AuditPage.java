@@ -114,10 +114,10 @@ record AuditPage(
         model.addAttribute("recordedSince", coverage.recordedSince(siteId).orElse(null));
         model.addAttribute("all", coverage.all(sight, siteId, at));
         // Loaded only by a template that shows it.
-        model.addAttribute("history", new LazyContextVariable<Optional<CoverageChart>>() {
+        model.addAttribute("history", new LazyContextVariable<Optional<Charts.Coverages>>() {
             @Override
-            protected Optional<CoverageChart> loadValue() {
-                return Plot.tried(() -> history(sight, siteId));
+            protected Optional<Charts.Coverages> loadValue() {
+                return Charts.tried(() -> history(sight, siteId));
             }
         });
         Cut<Group> groups = Cut.of(
@@ -135,11 +135,11 @@ record AuditPage(
         return site == null ? Sites.NO_SITE : site.id();
     }
 
-    private CoverageChart history(Sight sight, int site) {
+    private Charts.Coverages history(Sight sight, int site) {
         Instant now = days.clock().instant();
         List<Instant> moments =
-                CoverageChart.moments(coverage.recordedSince(site).orElse(now), now, days.zone());
-        return CoverageChart.of(moments, past.history(sight, site, moments));
+                Charts.Coverages.moments(coverage.recordedSince(site).orElse(now), now, days.zone());
+        return Charts.Coverages.of(moments, past.history(sight, site, moments));
     }
 
     private Asked asked(Map<String, String> typed) {

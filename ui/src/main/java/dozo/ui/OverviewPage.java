@@ -20,15 +20,20 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
+import dozo.run.Nights;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Services;
 import dozo.worklist.Gaps;
+import dozo.worklist.Gaps.Gap;
 import jakarta.servlet.http.HttpServletResponse;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -53,11 +58,14 @@ record OverviewPage(
         Arrivals arrivals,
         Gaps gaps,
         Services services,
+        Nights nights,
+        Days days,
         InstantSource clock) {
 
     private static final int CAUSES_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
+    private static final int TODAY_SHOWN = 6;
     private static final int PROJECTS_SHOWN = 10;
 
     private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
@@ -74,7 +82,7 @@ record OverviewPage(
     record Steps(boolean site, boolean project) {}
 
     @GetMapping("/")
-    String overview(@RequestParam(name = "site", required = false) @Nullable String name, Sight sight, Model model) {
+    String overview(@RequestParam(name = "site", required = false) @Nullable String name, Sight sight, Locale locale, Model model) {
         List<Headline> all = headlines.all(sight);
         Headline headline = all.stream()
                 .filter(each -> name == null || name.equals(each.siteName()))
@@ -95,7 +103,10 @@ record OverviewPage(
         addFrozen(sight, model);
         addSteps(sight, headline, model);
         model.addAttribute("promise", headline.promise());
-        model.addAttribute("capacity", capacities.of(siteId).orElse(null));
+        if (site != null) {
+            addPictures(site, all.size() > 1, new Format(days.zone(), locale), model);
+        }
+        addToday(sight, siteId, model);
         model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
         model.addAttribute("notStandingBy", sight.ofEverything() ? Services.missing(services.all()) : List.of());
@@ -106,7 +117,7 @@ record OverviewPage(
                 "gaps",
                 gaps.page(sight, open, siteId, "", Findings.COUNTED_MAX + 1).size());
         // A scrub does not replace the last backup on the page, whose findings must stay visible.
-        runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
+        runs.latest(sight, null, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
         addFindings(sight, headline, siteId, model);
         return "overview";
@@ -148,6 +159,38 @@ record OverviewPage(
             model.addAttribute(
                     "steps", new Steps(checked, !projects.page(sight, "", 1).isEmpty()));
         }
+    }
+
+    /** Adds how the last nights went, of one site if there are several, and the room that is left. */
+    private void addPictures(Site site, boolean several, Format format, Model model) {
+        Instant now = clock.instant();
+        Instant from = days.begin(days.today().minusDays(NightCalendar.DAYS_LATELY));
+        model.addAttribute(
+                "strip",
+                Charts.tried(() -> NightCalendar.of(
+                        nights.since(from).stream()
+                                .filter(night -> !several || night.site().equals(site.name()))
+                                .toList(),
+                        nights.sites().stream()
+                                .filter(each -> !several || each.site().equals(site.name()))
+                                .toList(),
+                        now,
+                        format)));
+        capacities.of(site.id()).ifPresent(capacity -> {
+            model.addAttribute("capacity", capacity);
+            model.addAttribute("space", Charts.space(capacities, site, capacity, now));
+        });
+    }
+
+    /** Adds what is booked for today, and what origins have delivered or proposed today. */
+    private void addToday(Sight sight, int siteId, Model model) {
+        LocalDate today = days.today();
+        Gaps.Filter booked = new Gaps.Filter(today, today, clock.instant(), null, null, true);
+        model.addAttribute("day", today);
+        model.addAttribute("booked", Cut.of(TODAY_SHOWN, most -> gaps.page(sight, booked, siteId, "", most), Gap::key));
+        model.addAttribute(
+                "came",
+                Cut.of(TODAY_SHOWN, most -> arrivals.since(sight, days.begin(today), most), each -> "" + each.id()));
     }
 
     private void addFrozen(Sight sight, Model model) {

@@ -70,7 +70,7 @@ record RunsPage(
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute(
                 "calendar",
-                Plot.tried(() -> NightCalendar.of(
+                Charts.tried(() -> NightCalendar.of(
                         nights.since(NightCalendar.begin(now, zone)
                                 .atStartOfDay(zone)
                                 .toInstant()),
@@ -79,12 +79,7 @@ record RunsPage(
                         format)));
         model.addAttribute(
                 "bars",
-                Plot.tried(() -> NightBars.of(
-                        nights.proven(
-                                sight,
-                                NightBars.begin(now, zone).atStartOfDay(zone).toInstant()),
-                        now,
-                        format)));
+                Charts.tried(() -> Charts.Proofs.of(nights.proven(sight, Charts.Proofs.begin(now, zone)), zone)));
     }
 
     @GetMapping("/runs/{id}")
@@ -104,7 +99,7 @@ record RunsPage(
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);
         // What the engine has moved is not known by project.
-        model.addAttribute("pace", Plot.tried(() -> new PaceChart(sight.ofEverything() ? paces.of(id) : List.of())));
+        model.addAttribute("pace", Charts.tried(() -> new Charts.Speed(sight.ofEverything() ? paces.of(id) : List.of())));
         model.addAttribute("underWay", operations.worksOn(run));
         model.addAttribute("findings", shown);
         model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());

@@ -425,19 +425,19 @@ public class Runs {
         return selected(sight, "order by run_id desc limit 1").query(RUN).optional();
     }
 
-    /** Returns the run of a kind that was started last, with the number of its visible findings. */
-    public Optional<Run> latest(Sight sight, RunKind kind) {
-        return selected(sight, "where r.kind = :kind order by run_id desc limit 1")
-                .param("kind", kind.code())
+    /** Returns the run of these kinds that was started last, with the number of its visible findings; site null: at any site. */
+    public Optional<Run> latest(Sight sight, @Nullable Integer site, RunKind... kinds) {
+        String last = "where r.kind = any(:kinds) and (:site::integer is null or r.site_id = :site) order by run_id desc limit 1";
+        return selected(sight, last)
+                .param("kinds", Arrays.stream(kinds).map(RunKind::code).toArray(String[]::new))
+                .param("site", site)
                 .query(RUN)
                 .optional();
     }
 
     /** Returns the night or retry that was started last, with the number of its visible findings. */
     public Optional<Run> latestBackup(Sight sight) {
-        return selected(sight, "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
-                .query(RUN)
-                .optional();
+        return latest(sight, null, RunKind.NIGHTLY_BACKUP, RunKind.RETRY);
     }
 
     /** Returns the nights and retries that were started in a time, the first first, with the number of their visible findings. */

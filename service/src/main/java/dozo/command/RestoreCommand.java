@@ -156,8 +156,9 @@ final class RestoreCommand implements Callable<Integer> {
 
         @Option(
                 names = "--as-of",
-                paramLabel = "TIME",
-                description = "The latest manifest at a day, or at a time such as 2026-10-01T15:00:00Z.")
+                paramLabel = "WHEN",
+                description = "The latest manifest at the end of a day, or at a time: yesterday, 7d, 2026-11-28.",
+                converter = When.End.class)
         @Nullable
         String asOf;
     }

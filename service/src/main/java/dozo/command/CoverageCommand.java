@@ -24,7 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
         name = "coverage",
         mixinStandardHelpOptions = true,
         description = "Shows what is safe: each experiment, or sums by a dimension, now or as of a day.",
-        footer = {"", "A day means its end, in the service's time zone. A time such as 2026-10-01T15:00:00Z also works."
+        footer = {"", "WHEN, FROM and TO: such as yesterday, 7d, 2026-11-28 or \"2026-11-28 14:00\", in this machine's time zone."
         })
 final class CoverageCommand implements Callable<Integer> {
 

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -91,11 +90,6 @@ final class Connection {
 
     boolean quiet() {
         return quiet;
-    }
-
-    /** Returns where progress goes. */
-    PrintWriter progress() {
-        return quiet ? new PrintWriter(Writer.nullWriter()) : commandLine().getErr();
     }
 
     /** Returns the command that uses this connection. */

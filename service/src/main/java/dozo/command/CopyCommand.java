@@ -130,7 +130,7 @@ public final class CopyCommand {
     }
 
     private int run(Copy copy, SiteAddress site, Instant asked) throws IOException, InterruptedException {
-        CopyMeter meter = CopyMeter.of(copy, err, CopyMeter.Manner.of(options.quiet()));
+        CopyMeter meter = CopyMeter.of(copy, err, options.quiet(), null);
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
         Runtime.getRuntime().addShutdownHook(atSignal);
         try (meter) {

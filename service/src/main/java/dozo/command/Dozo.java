@@ -3,10 +3,10 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.ScrubApi.ShownPromise;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
-import dozo.command.Pace.Rate;
 import dozo.file.Build;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.transfer.TransferUnits.Progress;
@@ -270,7 +270,7 @@ public final class Dozo {
     }
 
     private static void print(PrintWriter out, Connection service, ShownRun run) {
-        RunReport.print(out, run.run(), progress(run, true));
+        RunReport.print(out, run.run(), progress(run));
         RunReport.bottlenecks(out, run.bottlenecks());
         RunReport.workers(out, run.workers());
         if (run.findings() > 0) {
@@ -293,29 +293,41 @@ public final class Dozo {
     private static Answer<ShownRun> followed(Connection service, Answer<ShownRun> run, String ifInterrupted)
             throws InterruptedException {
         Pace pace = new Pace();
+        ShownScrub scrub = run.value().scrub();
+        long bytesAll = scrub != null && scrub.all()
+                ? service.get(
+                                "/api/v1/scrubs/promise?site="
+                                        + Connection.encoded(run.value().site()),
+                                ShownPromise.class)
+                        .value()
+                        .promise()
+                        .bytes()
+                : Done.UNKNOWN;
         return Following.end(
                 service,
                 run,
                 RUNS + "/" + run.value().id(),
                 ShownRun.class,
                 shown -> shown.run().goesOn(),
-                shown -> progress(shown, pace),
+                shown -> progress(shown, bytesAll, pace),
                 ifInterrupted);
     }
 
-    private static String progress(ShownRun run, Pace pace) {
-        Progress done = run.progress();
-        Rate rate = pace.add(System.nanoTime(), done.bytesMoved(), done.entriesDone());
-        return Terminal.attached() && run.scrub() == null
-                ? RunReport.progress(run.run(), done, rate)
-                : progress(run, false);
+    private static String progress(ShownRun shown, long bytesAll, Pace pace) {
+        ShownScrub scrub = shown.scrub();
+        long now = System.nanoTime();
+        if (scrub != null) {
+            return RunReport.progress(
+                    shown.run(), scrub, bytesAll, pace.add(now, scrub.bytesRead(), scrub.copiesRead()));
+        }
+        Progress done = shown.progress();
+        return RunReport.progress(shown.run(), done, pace.add(now, done.bytesMoved(), done.entriesDone()));
     }
 
-    private static String progress(ShownRun shown, boolean moved) {
+    private static String progress(ShownRun shown) {
         ShownScrub scrub = shown.scrub();
         return scrub == null
-                ? RunReport.progress(
-                        shown.run(), moved ? shown.progress() : shown.progress().recorded())
+                ? RunReport.progress(shown.run(), shown.progress())
                 : RunReport.progress(shown.run(), scrub.copiesRead(), scrub.bytesRead(), scrub.copiesDamaged());
     }
 

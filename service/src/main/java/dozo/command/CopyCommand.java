@@ -92,16 +92,11 @@ public final class CopyCommand {
             }
             warn(System.getProperty(QUICK), err);
             return new CopyCommand(options, out, err, earlier).copy();
-        } catch (Failure known) {
-            err.println("dozo: " + known.getMessage());
-            return known.exitCode();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {
-            err.println("dozo: internal error:");
-            e.printStackTrace(err);
-            return Exit.DEFECT;
+            return Complaint.print(err, arguments, e);
         }
     }
 

@@ -21,6 +21,7 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IFactory;
+import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -104,6 +105,8 @@ public final class Dozo {
             Verbs.addTo(dozo, isNeeded);
         }
         dozo.setExecutionExceptionHandler(Dozo::failed);
+        IParameterExceptionHandler usual = dozo.getParameterExceptionHandler();
+        dozo.setParameterExceptionHandler((wrong, arguments) -> misused(usual, wrong, arguments));
         dozo.setUsageHelpAutoWidth(true);
         requireNonNull(dozo.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
@@ -335,16 +338,26 @@ public final class Dozo {
         if (failure instanceof ParameterException usage) {
             throw usage;
         }
-        if (failure instanceof Failure known) {
-            commandLine.getErr().println("dozo: " + known.getMessage());
-            return known.exitCode();
-        }
         if (failure instanceof InterruptedException) {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         }
-        commandLine.getErr().println("dozo: internal error:");
-        failure.printStackTrace(commandLine.getErr());
-        return Exit.DEFECT;
+        return Complaint.print(commandLine.getErr(), parsed.originalArgs(), failure);
+    }
+
+    /** Prints what is wrong with a command line. */
+    private static int misused(
+            IParameterExceptionHandler others, ParameterException wrong, String... arguments) throws Exception {
+        CommandLine command = wrong.getCommandLine();
+        return Complaint.isAskedBy(List.of(arguments))
+                ? Complaint.print(
+                        command.getErr(),
+                        List.of(arguments),
+                        new Failure(
+                                Exit.USAGE,
+                                Connection.text(wrong.getMessage()),
+                                "See %s --help".formatted(command.getCommandSpec().qualifiedName()),
+                                ""))
+                : others.handleParseException(wrong, arguments);
     }
 }

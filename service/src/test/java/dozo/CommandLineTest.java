@@ -167,7 +167,7 @@ class CommandLineTest {
         assertThat(folder.resolve("r2/sub/a.txt")).hasContent("second");
         assertThat(dozo("restore P1/S1 --as-of 2020-01-01", folder.resolve("r3"))
                         .err())
-                .contains("had no manifest yet at 2020-01-01");
+                .contains("had no manifest yet at 2020-01-02 00:00:00");
         dozo("restore P1/S1 --manifest 9", folder.resolve("r3")).ends(Exit.REFUSED);
         assertThat(dozo("restore P1/S1", folder.resolve("no/where")).err())
                 .endsWith("dozo: cannot create folder %s: its parent folder does not exist\n"
@@ -231,7 +231,12 @@ class CommandLineTest {
                 .startsWith("3  20")
                 .contains("  admin  project.created  P1\n");
         assertThat(dozo("ledger list --subject nix")).isEqualTo(new Ended(0, "", ""));
-        dozo("ledger list --from yesterday").ends(Exit.REFUSED);
+        assertThat(dozo("ledger list --since 1d").out()).isEqualTo(dozo("ledger list").out());
+        assertThat(dozo("ledger list --since tomorrow").ends(Exit.WELL).out()).isEmpty();
+        assertThat(dozo("ledger list --until yesterday").ends(Exit.WELL).out()).isEmpty();
+        assertThat(dozo("ledger list --until now").out()).isEqualTo(dozo("ledger list").out());
+        assertThat(dozo("ledger list --from soon").ends(Exit.USAGE).err())
+                .contains("'--since'", "\"soon\": expected now, today, yesterday, tomorrow, 7d or 12h (ago)");
         assertThat(dozo("ledger list --json").out().lines())
                 .allSatisfy(line -> assertThat(line).startsWith("{\"seq\":"));
 

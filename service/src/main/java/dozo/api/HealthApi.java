@@ -4,6 +4,7 @@ import dozo.alert.Outbox;
 import dozo.alert.Outbox.Waiting;
 import dozo.db.ActiveService;
 import dozo.file.Size;
+import dozo.file.Zoned;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.ledger.Verification;
@@ -153,7 +154,7 @@ record HealthApi(
                         "clock",
                         Standing.DOWN,
                         "the last run is recorded as started at %s, in the future: the clock was ahead then, or is behind now; check it"
-                                .formatted(start)))
+                                .formatted(Zoned.text(start))))
                 .orElseGet(() -> new Part("clock", Standing.UP, "the last run did not start in the future"));
     }
 

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -91,11 +90,6 @@ final class Connection {
 
     boolean quiet() {
         return quiet;
-    }
-
-    /** Returns where progress goes. */
-    PrintWriter progress() {
-        return quiet ? new PrintWriter(Writer.nullWriter()) : commandLine().getErr();
     }
 
     /** Returns the command that uses this connection. */
@@ -301,8 +295,9 @@ final class Connection {
         } catch (IOException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
-                    "no service answers at %s: start one with `dozo serve`, or set another address with --url or DOZO_URL"
-                            .formatted(base()));
+                    "no service answers at " + base(),
+                    "Start one with `dozo serve`, or set another address with --url or DOZO_URL",
+                    "");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Failure(Exit.UNAVAILABLE, "interrupted");
@@ -337,13 +332,16 @@ final class Connection {
 
     private static Failure refused(int status, JsonNode body) {
         String said = visible(body.path("detail").asString("the service answered " + status));
+        String problem = body.toString();
         return switch (status) {
-            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said + ". " + howToLogIn(status));
-            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
+            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said, howToLogIn(status), problem);
+            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said, "", problem);
             default ->
                 new Failure(
                         status >= 500 ? Exit.DEFECT : Exit.REFUSED,
-                        refusals(body).orElse(said));
+                        refusals(body).orElse(said),
+                        "",
+                        problem);
         };
     }
 

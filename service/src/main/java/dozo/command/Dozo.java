@@ -3,10 +3,10 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.ScrubApi.ShownPromise;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
-import dozo.command.Pace.Rate;
 import dozo.file.Build;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.transfer.TransferUnits.Progress;
@@ -21,6 +21,7 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IFactory;
+import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -104,6 +105,8 @@ public final class Dozo {
             Verbs.addTo(dozo, isNeeded);
         }
         dozo.setExecutionExceptionHandler(Dozo::failed);
+        IParameterExceptionHandler usual = dozo.getParameterExceptionHandler();
+        dozo.setParameterExceptionHandler((wrong, arguments) -> misused(usual, wrong, arguments));
         dozo.setUsageHelpAutoWidth(true);
         requireNonNull(dozo.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
@@ -270,7 +273,7 @@ public final class Dozo {
     }
 
     private static void print(PrintWriter out, Connection service, ShownRun run) {
-        RunReport.print(out, run.run(), progress(run, true));
+        RunReport.print(out, run.run(), progress(run));
         RunReport.bottlenecks(out, run.bottlenecks());
         RunReport.workers(out, run.workers());
         if (run.findings() > 0) {
@@ -293,29 +296,41 @@ public final class Dozo {
     private static Answer<ShownRun> followed(Connection service, Answer<ShownRun> run, String ifInterrupted)
             throws InterruptedException {
         Pace pace = new Pace();
+        ShownScrub scrub = run.value().scrub();
+        long bytesAll = scrub != null && scrub.all()
+                ? service.get(
+                                "/api/v1/scrubs/promise?site="
+                                        + Connection.encoded(run.value().site()),
+                                ShownPromise.class)
+                        .value()
+                        .promise()
+                        .bytes()
+                : Done.UNKNOWN;
         return Following.end(
                 service,
                 run,
                 RUNS + "/" + run.value().id(),
                 ShownRun.class,
                 shown -> shown.run().goesOn(),
-                shown -> progress(shown, pace),
+                shown -> progress(shown, bytesAll, pace),
                 ifInterrupted);
     }
 
-    private static String progress(ShownRun run, Pace pace) {
-        Progress done = run.progress();
-        Rate rate = pace.add(System.nanoTime(), done.bytesMoved(), done.entriesDone());
-        return Terminal.attached() && run.scrub() == null
-                ? RunReport.progress(run.run(), done, rate)
-                : progress(run, false);
+    private static String progress(ShownRun shown, long bytesAll, Pace pace) {
+        ShownScrub scrub = shown.scrub();
+        long now = System.nanoTime();
+        if (scrub != null) {
+            return RunReport.progress(
+                    shown.run(), scrub, bytesAll, pace.add(now, scrub.bytesRead(), scrub.copiesRead()));
+        }
+        Progress done = shown.progress();
+        return RunReport.progress(shown.run(), done, pace.add(now, done.bytesMoved(), done.entriesDone()));
     }
 
-    private static String progress(ShownRun shown, boolean moved) {
+    private static String progress(ShownRun shown) {
         ShownScrub scrub = shown.scrub();
         return scrub == null
-                ? RunReport.progress(
-                        shown.run(), moved ? shown.progress() : shown.progress().recorded())
+                ? RunReport.progress(shown.run(), shown.progress())
                 : RunReport.progress(shown.run(), scrub.copiesRead(), scrub.bytesRead(), scrub.copiesDamaged());
     }
 
@@ -323,16 +338,26 @@ public final class Dozo {
         if (failure instanceof ParameterException usage) {
             throw usage;
         }
-        if (failure instanceof Failure known) {
-            commandLine.getErr().println("dozo: " + known.getMessage());
-            return known.exitCode();
-        }
         if (failure instanceof InterruptedException) {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         }
-        commandLine.getErr().println("dozo: internal error:");
-        failure.printStackTrace(commandLine.getErr());
-        return Exit.DEFECT;
+        return Complaint.print(commandLine.getErr(), parsed.originalArgs(), failure);
+    }
+
+    /** Prints what is wrong with a command line. */
+    private static int misused(
+            IParameterExceptionHandler others, ParameterException wrong, String... arguments) throws Exception {
+        CommandLine command = wrong.getCommandLine();
+        return Complaint.isAskedBy(List.of(arguments))
+                ? Complaint.print(
+                        command.getErr(),
+                        List.of(arguments),
+                        new Failure(
+                                Exit.USAGE,
+                                Connection.text(wrong.getMessage()),
+                                "See %s --help".formatted(command.getCommandSpec().qualifiedName()),
+                                ""))
+                : others.handleParseException(wrong, arguments);
     }
 }

@@ -6,13 +6,42 @@ public final class Failure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final int exitCode;
+    private final String said;
+    private final String hint;
+    private final String problem;
 
     public Failure(int exitCode, String message) {
-        super(message);
+        this(exitCode, message, "", "");
+    }
+
+    /**
+     * Creates a failure with more for people and programs.
+     *
+     * @param hint a sentence, without its point, about what may help; empty: nothing is known
+     * @param problem what REST answered, in JSON; empty: nothing
+     */
+    Failure(int exitCode, String message, String hint, String problem) {
+        super(hint.isEmpty() ? message : message + ". " + hint);
         this.exitCode = exitCode;
+        this.said = message;
+        this.hint = hint;
+        this.problem = problem;
     }
 
     int exitCode() {
         return exitCode;
+    }
+
+    /** Returns the message without the hint. */
+    String said() {
+        return said;
+    }
+
+    String hint() {
+        return hint;
+    }
+
+    String problem() {
+        return problem;
     }
 }

@@ -1,6 +1,7 @@
 package dozo.doctor;
 
 import dozo.file.Rate;
+import dozo.file.Zoned;
 import dozo.ledger.Ledger;
 import dozo.plan.Hours.Step;
 import dozo.registry.SiteSchedules;
@@ -82,7 +83,7 @@ final class ScheduleCheck {
             results.add(nights.next(site.id(), now)
                     .map(next -> Result.ok(
                             ABOUT,
-                            "the next night to site %s is due at %s".formatted(site.name(), next.atZone(usual.zone()))))
+                            "the next night to site %s is due at %s".formatted(site.name(), Zoned.text(next))))
                     .orElseGet(() -> Result.warning(
                             ABOUT,
                             "no night to site %s is ever due".formatted(site.name()),

@@ -80,4 +80,15 @@ class AuditApiTest {
         assertThat(service.page(browser, "/audit/report?at=2001-01-01&project=P1"))
                 .contains("The first experiment was");
     }
+
+    @Test
+    void theFormerReportToPrintIsThisOne() {
+        HttpClient browser = service.browser();
+        assertThat(service.page(browser, "/audit")).contains("/audit/report").doesNotContain("report=true");
+        assertThat(service.page(browser, "/audit?report=true&by=month&asOf=2001-01-01"))
+                .contains("Audit report", "The first experiment was");
+        assertThat(service.page(browser, "/audit?report=true&asOf=2001-01-01%26project%3DP9"))
+                .contains("expected a date", "2001-01-01&amp;project=P9")
+                .doesNotContain("does not exist");
+    }
 }

@@ -576,14 +576,14 @@ class PagesBrowserIT {
 
     /** A long table goes on on further sheets; only Chromium's PDF shows it, with {@code -Dwrite.pages=true}. */
     @InEachLanguage
-    void theCoverageReportIsPrintedWithoutNavigation(String language) throws Exception {
+    void theAuditReportIsPrintedWithoutNavigation(String language) throws Exception {
         Page page = open(language, "/audit");
-        follow(page, language, "audit.report.open");
+        follow(page, language, "auditreport");
         assertThat(page.locator("[data-print]")).isVisible();
         assertThat(page.locator(".signature")).isVisible();
 
         page.emulateMedia(new Page.EmulateMediaOptions().setMedia(Media.PRINT));
-        for (String unprinted : List.of(".top nav", "[data-print]", ".themes", ".take >> nth=0")) {
+        for (String unprinted : List.of(".top nav", "[data-print]", ".themes", "form.find")) {
             assertThat(page.locator(unprinted)).isHidden();
         }
         assertThat(page.locator("article")).containsText("dr");
@@ -595,7 +595,7 @@ class PagesBrowserIT {
                 """);
         byte[] pdf = page.pdf(new Page.PdfOptions().setFormat("A4"));
         if (Boolean.getBoolean("write.pages")) {
-            Files.write(SHOTS.resolve("report-%s.pdf".formatted(language)), pdf);
+            Files.write(SHOTS.resolve("audit-report-%s.pdf".formatted(language)), pdf);
         }
         assertThat(Pattern.compile("/Type /Page\\b")
                         .matcher(new String(pdf, StandardCharsets.ISO_8859_1))
@@ -1093,7 +1093,6 @@ class PagesBrowserIT {
         pages.put("experiments", "/experiments");
         pages.put("experiments-none", "/experiments?q=nothing");
         pages.put("ledger", "/audit/ledger");
-        pages.put("report", "/audit?report=true");
         pages.put("audit-report", "/audit/report");
         pages.put("audit-report-before", "/audit/report?at=2020-01-01&project=P001");
         pages.put("audit-report-wrong", "/audit/report?at=2099-01-01");

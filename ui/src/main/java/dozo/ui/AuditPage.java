@@ -45,9 +45,6 @@ record AuditPage(
 
     private static final int GROUPS_SHOWN = 100;
 
-    /** A report on paper has no further pages of its tables. */
-    private static final int GROUPS_PRINTED = 10_000;
-
     private static final int EXPERIMENTS_SHOWN = 20;
 
     /** Default period of the waits, in days. */
@@ -99,9 +96,7 @@ record AuditPage(
         Site site = Choices.site(sites.all(), typed.get("site"));
         int siteId = id(site);
         Instant at = asked.asOf == null ? null : days.end(asked.asOf);
-        boolean report = "true".equals(typed.get("report"));
         model.addAttribute("form", form);
-        model.addAttribute("report", report);
         model.addAttribute("by", by);
         model.addAttribute("dimensions", DIMENSIONS);
         model.addAttribute("sites", sites.all());
@@ -121,7 +116,7 @@ record AuditPage(
             }
         });
         Cut<Group> groups = Cut.of(
-                report ? GROUPS_PRINTED : GROUPS_SHOWN,
+                GROUPS_SHOWN,
                 most -> coverage.groups(sight, by, siteId, at, after, most),
                 group -> String.valueOf(group.name()));
         model.addAttribute("groups", groups);

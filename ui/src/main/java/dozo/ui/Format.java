@@ -96,14 +96,14 @@ public record Format(ZoneId zone, Locale locale) {
         return Findings.words(findings);
     }
 
-    /** Formats a time to the minute. */
+    /** Formats a time to the minute, with its zone. */
     public String time(@Nullable Instant time) {
-        return time == null ? NOTHING : formatter(day() + " HH:mm").format(time.atZone(zone));
+        return time == null ? NOTHING : formatter(day() + " HH:mm z").format(time.atZone(zone));
     }
 
-    /** Formats a time to the second, for evidence. */
+    /** Formats a time to the second, with its zone, for evidence. */
     public String exactly(@Nullable Instant time) {
-        return time == null ? NOTHING : formatter(day() + " HH:mm:ss").format(time.atZone(zone));
+        return time == null ? NOTHING : formatter(day() + " HH:mm:ss z").format(time.atZone(zone));
     }
 
     /** Formats the time of day to the second. */

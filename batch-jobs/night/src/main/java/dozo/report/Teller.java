@@ -293,7 +293,7 @@ public class Teller {
         }
 
         private String time(@Nullable Instant moment) {
-            return moment == null ? "–" : format(day() + " HH:mm").format(moment.atZone(zone));
+            return moment == null ? "–" : format(day() + " HH:mm z").format(moment.atZone(zone));
         }
 
         private String date(LocalDate day) {

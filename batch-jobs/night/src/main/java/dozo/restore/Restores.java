@@ -7,6 +7,7 @@ import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
 import dozo.file.Selection;
+import dozo.file.Zoned;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
@@ -19,7 +20,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -374,7 +374,7 @@ public class Restores {
                 .param(
                         "message",
                         "the site was lost at %s, and is tried again: %s"
-                                .formatted(clock.instant().truncatedTo(ChronoUnit.SECONDS), why))
+                                .formatted(Zoned.text(clock.instant()), why))
                 .param("id", id)
                 .update();
     }

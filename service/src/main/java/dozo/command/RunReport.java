@@ -35,7 +35,9 @@ public final class RunReport {
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
         if (progress.units() == 0) {
-            String what = run.goesOn() ? "looking for what is new" : "nothing to send";
+            String what = run.goesOn()
+                    ? "looking for what is new"
+                    : run.state() == RunState.COMPLETE ? "nothing to send" : "nothing was sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
         }
         String moved = progress.bytesMoved() == 0 ? "" : ", %s moved".formatted(Size.text(progress.bytesMoved()));
@@ -44,7 +46,7 @@ public final class RunReport {
                 .formatted(
                         run.id(),
                         word(run.state()),
-                        percent(progress),
+                        progress.percent(),
                         Size.text(progress.bytesDone()),
                         Size.text(progress.bytes()),
                         progress.unitsDone(),
@@ -66,7 +68,12 @@ public final class RunReport {
                         progress.bytes(),
                         true,
                         progress.unitsDone() == progress.units(),
-                        progress.unitsFailed() == 0 ? "" : "%,d failed".formatted(progress.unitsFailed()))
+                        "%d%% verified%s"
+                                .formatted(
+                                        progress.percent(),
+                                        progress.unitsFailed() == 0
+                                                ? ""
+                                                : ", %,d failed".formatted(progress.unitsFailed())))
                 .line(rates);
     }
 
@@ -245,14 +252,5 @@ public final class RunReport {
             case FINDINGS -> "ended with findings";
             case FAILED, STOPPED -> state.name().toLowerCase(Locale.ROOT);
         };
-    }
-
-    /** Returns the progress in percent: 100 only if everything is done. */
-    private static long percent(Progress progress) {
-        boolean done = progress.unitsDone() == progress.units();
-        if (done || progress.bytes() == 0) {
-            return done ? 100 : 100 * progress.unitsDone() / progress.units();
-        }
-        return Math.min(99, (long) (100.0 * progress.bytesDone() / progress.bytes()));
     }
 }

@@ -14,6 +14,11 @@ final class Times {
         return time == null ? "-" : Zoned.text(time);
     }
 
+    /** Returns it without seconds. */
+    static String minute(Instant time) {
+        return text(time).replaceFirst(":\\d\\d ", " ");
+    }
+
     /** Returns its day in this machine's zone. */
     static String day(Instant time) {
         return text(time).substring(0, 10);

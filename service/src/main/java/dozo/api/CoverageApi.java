@@ -68,7 +68,9 @@ public record CoverageApi(
      * @param openFindings the number of findings at the site that need a person, 1001: more than 1,000; missing with
      *     {@code asOf}
      * @param retired what the retired experiments have, which are in no sum; missing with {@code asOf}
-     * @param recordedSince the time of the first record; before it nothing counts as safe; missing: nothing is recorded yet
+     * @param recordedSince the time of the first record; what was safe before it is unknown; missing: nothing is recorded yet
+     * @param totals missing: unknown, because {@code asOf} is before the first record
+     * @param projects empty if that is unknown
      */
     public record ShownCoverage(
             @Nullable String site,
@@ -82,7 +84,7 @@ public record CoverageApi(
             @Nullable Long atRisk,
             @Nullable Long openFindings,
             @Nullable Retired retired,
-            Totals totals,
+            @Nullable Totals totals,
             List<Totals> projects) {}
 
     /**
@@ -116,7 +118,8 @@ public record CoverageApi(
         Optional<Site> chosen = sites.of(site);
         int id = chosen.map(Site::id).orElse(Sites.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
-        List<Totals> projects = coverage.projects(sight, id, at);
+        boolean known = coverage.isKnown(id, at);
+        List<Totals> projects = known ? coverage.projects(sight, id, at) : List.of();
         Headline now = at == null ? headlines.of(sight, chosen.orElse(null)) : null;
         ShownCoverage shown = new ShownCoverage(
                 chosen.map(Site::name).orElse(null),
@@ -130,7 +133,7 @@ public record CoverageApi(
                 now == null ? null : now.atRisk(),
                 at == null ? findings.count(sight, FindingFilter.openAt(id)) : null,
                 now == null ? null : now.retired(),
-                Totals.together(projects),
+                known ? Totals.together(projects) : null,
                 projects);
         return sheet.or(
                 () -> shown,

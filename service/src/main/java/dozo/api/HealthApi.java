@@ -189,7 +189,11 @@ record HealthApi(
                 .map(check -> new Part(
                         "ledger",
                         check.verdict().equals(Verification.BROKEN) ? Standing.DOWN : Standing.UP,
-                        "%s when it was verified last, %s".formatted(check.verdict(), check.beganAt())))
+                        "%s when it was verified last, %s%s"
+                                .formatted(
+                                        check.verdict(),
+                                        check.beganAt(),
+                                        check.sentence() == null ? "" : ": " + check.sentence())))
                 .orElseGet(() -> new Part("ledger", Standing.UNKNOWN, "it was not verified yet"));
     }
 }

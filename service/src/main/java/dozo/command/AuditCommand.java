@@ -99,6 +99,7 @@ final class AuditCommand {
                 "{ledger.clockChanged?}  The clock was changed: rows before it have later times, or rows after it earlier ones.",
                 "  last verified {ledger.verification.beganAt}: {ledger.verification.verdict},"
                         + " {ledger.verification.rowsChecked number} rows|  never verified",
+                "  {ledger.verification.sentence}",
                 "Certificates: {certificates.count number}");
         sent.at("/certificates/keys")
                 .forEach(key -> Phrase.print(out, key, "  key      {fingerprint}, since {introducedAt}"));

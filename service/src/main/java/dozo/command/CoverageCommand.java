@@ -1,5 +1,7 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.api.CoverageApi.Between;
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.http.Page;
@@ -7,6 +9,7 @@ import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
+import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import java.util.List;
 import java.util.Map;
@@ -102,7 +105,8 @@ final class CoverageCommand implements Callable<Integer> {
             json(answer, experiments);
         } else {
             Map<String, String> atRisk = RiskReport.states(service, coverage);
-            CoverageTable.print(service.out(), coverage.totals(), retired(coverage), experiments.value(), atRisk);
+            CoverageTable.print(
+                    service.out(), requireNonNull(coverage.totals()), retired(coverage), experiments.value(), atRisk);
             RiskReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
         }
@@ -115,7 +119,8 @@ final class CoverageCommand implements Callable<Integer> {
 
     /** Returns the exit code. Experiments at risk may be as safe as when they were last sealed, but that is not well. */
     private static int exitCode(ShownCoverage coverage) {
-        boolean safe = coverage.totals().safe() || (coverage.totals().experiments() == 0 && retired(coverage) > 0);
+        Totals totals = coverage.totals();
+        boolean safe = totals != null && (totals.safe() || (totals.experiments() == 0 && retired(coverage) > 0));
         return safe && RiskReport.atRisk(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 

@@ -134,6 +134,7 @@ final class LedgerCommand {
                 found,
                 "{verdict=INTACT?}The ledger is intact: every row is as it was written.",
                 "{verdict=INCOMPLETE?}Nothing is broken, but it is not proven that no rows were removed at the end or rewritten.",
+                "{why}",
                 "  rows     {rows number} checked",
                 "  head     row {head.seq} of {head.at}",
                 "           {head.hash}");

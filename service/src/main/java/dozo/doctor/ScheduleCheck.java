@@ -84,7 +84,7 @@ final class ScheduleCheck {
                     .map(next -> Result.ok(
                             ABOUT,
                             "the next night to site %s is due at %s".formatted(site.name(), Zoned.text(next))))
-                    .orElseGet(() -> Result.warning(
+                    .orElseGet(() -> Result.hint(
                             ABOUT,
                             "no night to site %s is ever due".formatted(site.name()),
                             "Set DOZO_SCHEDULE_CRON, or a schedule of the site: dozo site schedule %s \"0 0 1 * * *\"."

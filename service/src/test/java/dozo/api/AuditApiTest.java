@@ -3,6 +3,7 @@ package dozo.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.Answer;
+import dozo.Ended;
 import dozo.RunningService;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
@@ -47,7 +48,17 @@ class AuditApiTest {
     @Test
     void aVerificationIsInTheNextReport() {
         service.get("/api/v1/ledger/verification").has("/verdict", "INCOMPLETE");
-        service.get("/api/v1/audit/report?project=P1").has("/ledger/verification/verdict", "INCOMPLETE");
+        Answer report = service.get("/api/v1/audit/report?project=P1");
+        report.has("/ledger/verification/verdict", "INCOMPLETE");
+        assertThat(report.string("/ledger/verification/sentence")).contains("Not compared with site dr", "dozo ledger verify");
+        assertThat(Ended.dozo(service, "audit report").out()).contains("INCOMPLETE", "Not compared with site dr");
+        assertThat(Ended.dozo(service, "ledger verify").out()).contains("Not compared with site dr");
+        HttpClient browser = service.browser();
+        assertThat(service.page(browser, "/audit/report")).contains("Not compared with site dr");
+        assertThat(service.look(browser, "/audit/report", "ja").text()).contains("照合できませんでした");
+        assertThat(service.page(browser, "/audit/ledger"))
+                .contains("Unknown: nothing proves that the ledger is complete", "Not compared with site dr");
+        assertThat(service.get("/api/v1/health").text()).contains("Not compared with site dr");
     }
 
     @Test
@@ -58,7 +69,7 @@ class AuditApiTest {
         Answer before = service.get("/api/v1/audit/report?at=2001-01-01");
         before.expect(200);
         assertThat(before.at("/sites/0/projects").isEmpty()).isTrue();
-        before.has("/sites/0/totals/safe", false);
+        assertThat(before.at("/sites/0/totals").isMissingNode()).as("unknown, not 0 %").isTrue();
         assertThat(before.string("/registeredSince")).startsWith("20");
     }
 

@@ -325,6 +325,14 @@ class LedgerCompleteTest {
                         () -> ask("DELETE", "/experiments/P1/E1/labels/" + PATIENT, null),
                         row("label.removed", "P1/E1", "label_sha256=*")),
                 change(
+                        "POST /api/v1/steps/{step}/dismissal",
+                        () -> post("/steps/recipient/dismissal", "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("step.dismissed", "recipient", "before=open; after=dismissed; reason_sha256=*")),
+                change(
+                        "DELETE /api/v1/steps/{step}/dismissal",
+                        () -> ask("DELETE", "/steps/recipient/dismissal", null),
+                        row("step.reopened", "recipient", "before=dismissed; after=open")),
+                change(
                         "POST /api/v1/holds",
                         () -> post("/holds", "{\"project\": \"P1\", \"reason\": \"for %s\"}".formatted(PATIENT)),
                         row("hold.placed", "P1", "hold=*; reason_sha256=*; until=")),

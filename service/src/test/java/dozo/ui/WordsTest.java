@@ -18,6 +18,7 @@ import dozo.registry.Verdict.Outcome;
 import dozo.report.Report;
 import dozo.report.Report.NightState;
 import dozo.restore.Restores.RestoreState;
+import dozo.run.FirstSteps.Step;
 import dozo.run.Headlines.Kind;
 import dozo.run.Runs.RunState;
 import dozo.source.delivery.Trouble;
@@ -142,6 +143,8 @@ class WordsTest {
                                 .filter(each -> each != NightState.COMPLETE && each != NightState.NONE)
                                 .map(each -> OF_REPORTS + "because." + each),
                         Arrays.stream(Standing.values()).map(each -> "drills." + each),
+                        Arrays.stream(Step.values())
+                                .flatMap(each -> Stream.of("step." + each.word(), "step." + each.word() + ".does")),
                         Arrays.stream(RestoreState.values())
                                 .flatMap(each -> Stream.of("restores.is." + each, "drill.is." + each)),
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),

@@ -38,6 +38,7 @@ record LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
         model.addAttribute("actions", ledger.actions());
         model.addAttribute("runningSince", check.runningSince());
         model.addAttribute("last", check.last());
+        model.addAttribute("kept", ledger.lastVerification().orElse(null));
         Form form = new Form(typed, Map.of());
         try {
             Filter wanted = wanted(form);

@@ -11,13 +11,14 @@ import dozo.ledger.Findings.Reason;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
-import dozo.registry.Capabilities;
 import dozo.registry.Capacities;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.FirstSteps;
+import dozo.run.FirstSteps.FirstStep;
+import dozo.run.FirstSteps.Step;
 import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.run.Nights;
@@ -27,6 +28,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Services;
 import dozo.worklist.Gaps;
 import dozo.worklist.Gaps.Gap;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -35,6 +37,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -53,14 +56,16 @@ record OverviewPage(
         Findings findings,
         Capacities capacities,
         Headlines headlines,
-        Capabilities capabilities,
-        Projects projects,
+        FirstSteps steps,
         Arrivals arrivals,
         Gaps gaps,
         Services services,
         Nights nights,
         Days days,
         InstantSource clock) {
+
+    /** Until these are done, the page is about nothing else. */
+    private static final Set<Step> BEGINNING = Set.of(Step.SITE, Step.EXPERIMENT, Step.BACKUP);
 
     private static final int CAUSES_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
@@ -73,16 +78,13 @@ record OverviewPage(
     /** A frozen experiment. */
     record Frozen(Experiment experiment, Freeze freeze) {}
 
-    /**
-     * What has been done on a new installation.
-     *
-     * @param site whether a check has found a usable site
-     * @param project whether the user sees a project
-     */
-    record Steps(boolean site, boolean project) {}
-
     @GetMapping("/")
-    String overview(@RequestParam(name = "site", required = false) @Nullable String name, Sight sight, Locale locale, Model model) {
+    String overview(
+            @RequestParam(name = "site", required = false) @Nullable String name,
+            Sight sight,
+            Locale locale,
+            HttpServletRequest request,
+            Model model) {
         List<Headline> all = headlines.all(sight);
         Headline headline = all.stream()
                 .filter(each -> name == null || name.equals(each.siteName()))
@@ -101,7 +103,7 @@ record OverviewPage(
         model.addAttribute("retired", headline.retired());
         model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);
-        addSteps(sight, headline, model);
+        addSteps(Viewer.of(request), site, model);
         model.addAttribute("promise", headline.promise());
         if (site != null) {
             addPictures(site, all.size() > 1, new Format(days.zone(), locale), model);
@@ -149,16 +151,16 @@ record OverviewPage(
                         .toList());
     }
 
-    /** Adds the first steps until a backup has run. */
-    private void addSteps(Sight sight, Headline headline, Model model) {
-        Site site = headline.site();
-        if (site == null
-                || headline.all().experiments() + headline.retired().experiments() == 0
-                || runs.latestBackup(sight).isEmpty()) {
-            boolean checked = site != null && capabilities.of(site.id()).isPresent();
-            model.addAttribute(
-                    "steps", new Steps(checked, !projects.page(sight, "", 1).isEmpty()));
-        }
+    /** Adds the first steps that the viewer may take: all until a backup was made, then those that are open. */
+    private void addSteps(Viewer viewer, @Nullable Site site, Model model) {
+        List<FirstStep> all = steps.all();
+        boolean first = all.stream().anyMatch(each -> BEGINNING.contains(each.step()) && each.open());
+        model.addAttribute("first", first);
+        model.addAttribute(
+                "steps",
+                NextStep.all(all, site, viewer).stream()
+                        .filter(each -> each.of().open() || (first && each.of().done()))
+                        .toList());
     }
 
     /** Adds how the last nights went, of one site if there are several, and the room that is left. */

@@ -257,6 +257,9 @@ public final class Permissions {
             POST   /api/v1/source-move                                             own         -        -       all   write
             GET    /api/v1/source-move/differences                                 own         all      all     all   read
             POST   /api/v1/source-move/stop                                        own         -        -       all   write
+            GET    /api/v1/steps                                                   -           all      all     all   read
+            POST   /api/v1/steps/{step}/dismissal                                  -           -        -       all   write
+            DELETE /api/v1/steps/{step}/dismissal                                  -           -        -       all   write
             GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read
             POST   /api/v1/users                                                   -           -        -       all   -

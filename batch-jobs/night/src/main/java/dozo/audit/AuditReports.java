@@ -130,17 +130,18 @@ public class AuditReports {
 
     private AtSite atSite(Sight seen, Place site, @Nullable Instant at, Instant then) {
         List<Totals> projects = coverage.projects(seen, site.siteId, at);
+        boolean known = coverage.isKnown(site.siteId, at);
         Map<@Nullable String, Evidence> evidence = evidence(seen, site.siteId, then);
         return new AtSite(
                 site.name,
                 coverage.recordedSince(site.siteId).orElse(null),
-                Totals.together(projects),
+                known ? Totals.together(projects) : null,
                 lastAnchor(site.name, then).orElse(null),
                 evidence.getOrDefault(null, Evidence.NONE).findings(),
                 projects.stream()
                         .map(totals -> new InProject(
                                 String.valueOf(totals.project()),
-                                totals,
+                                known ? totals : null,
                                 evidence.getOrDefault(totals.project(), Evidence.NONE)))
                         .toList());
     }

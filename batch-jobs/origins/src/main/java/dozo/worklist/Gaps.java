@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
@@ -247,5 +248,17 @@ public class Gaps {
                 .param("limit", limit)
                 .query(Rows.of(Gap.class))
                 .list();
+    }
+
+    /** Returns whether a visible booking was known at a moment. */
+    public boolean areBooked(Sight sight, Instant at) {
+        return jdbc.sql("""
+                        select exists (select from booking b left join project p using (project_id)
+                                       where b.booked_at <= :at and in_sight(:seen, p.code))
+                        """)
+                .param("at", Timestamp.from(at))
+                .param("seen", sight.seen())
+                .query(Boolean.class)
+                .single();
     }
 }

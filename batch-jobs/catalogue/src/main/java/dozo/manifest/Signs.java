@@ -66,13 +66,15 @@ public record Signs(
         AS_NAMED,
         /** Nothing is new or changed. */
         DELETED,
+        /** At the last look, nothing differed from the manifest any more. */
+        AS_BEFORE,
         UNKNOWN
     }
 
     /** Returns what most probably happened; a person has to look. */
     public Guess guess() {
         if (changed + added == 0) {
-            return Guess.DELETED;
+            return vanished == 0 ? Guess.AS_BEFORE : Guess.DELETED;
         }
         if (sample == null || sample.files == 0) {
             return Guess.UNKNOWN;
@@ -95,6 +97,7 @@ public record Signs(
             case RANDOM -> "The files look encrypted or compressed.";
             case AS_NAMED -> "The sampled files begin as their names say, as after a conversion.";
             case DELETED -> "Files vanished; nothing is new or changed.";
+            case AS_BEFORE -> "The source is as it was before: nothing is missing or changed any more.";
             case UNKNOWN -> "What happened is unknown: look at the list.";
         });
         words.add("%,d of %,d files and links vanished, %,d changed, %,d are new.".formatted(vanished, before, changed, added));
@@ -102,14 +105,11 @@ public record Signs(
                 "%,d of the new files end in %s; no file ended so before.".formatted(each.files, each.suffix)));
         repeated.forEach(each -> words.add("The same new file \"%s\" is in %,d folders: ransom notes are left like this."
                 .formatted(each.name, each.folders)));
-        if (sample != null) {
-            words.add("Files sampled: %d. Of these, %d look like random bytes (encrypted or compressed); %d of %d with a name of a known type do not begin like it."
-                    .formatted(sample.files, sample.random, sample.wrong, sample.typed));
-            if (sample.unreadable > 0) {
-                words.add("%d more could not be read.".formatted(sample.unreadable));
-            }
-        } else if (changed + added > 0) {
-            words.add("The content of the changed and new files is unknown: it was not read.");
+        if (changed + added > 0) {
+            words.add(sample == null || sample.files == 0
+                    ? "The content of the changed and new files is unknown: they could not be read."
+                    : "Files sampled: %d. Of these, %d look like random bytes (encrypted or compressed); %d of %d with a name of a known type do not begin like it."
+                            .formatted(sample.files, sample.random, sample.wrong, sample.typed));
         }
         return words;
     }

@@ -2,6 +2,7 @@ package dozo.manifest;
 
 import dozo.file.FilePath;
 import dozo.manifest.Differences.Counts;
+import dozo.manifest.Manifests.ChangeKind;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Signs.Repeated;
 import dozo.manifest.Signs.Sample;
@@ -38,13 +39,6 @@ public class FreezeSigns {
     private static final String SUFFIX = "substring(encode(%s, 'escape') from '^.+([.][^.]{1,64})$')";
 
     private final JdbcClient jdbc;
-
-    /** How a file or link of a frozen experiment differs from the manifest. */
-    public enum ChangeKind {
-        GONE,
-        CHANGED,
-        NEW
-    }
 
     /**
      * A difference of a frozen experiment from its manifest.

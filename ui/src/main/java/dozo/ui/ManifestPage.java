@@ -11,7 +11,9 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.send.SiteCopy;
 import dozo.ui.PageProblems.NotThere;
+import dozo.verify.Copies;
 import dozo.verify.Damages;
 import dozo.verify.Damages.DamagedEntry;
 import dozo.verify.Proofs;
@@ -38,6 +40,7 @@ record ManifestPage(
         Manifests manifests,
         ChangeSummary summaries,
         Proofs proofs,
+        Copies copies,
         Damages damages,
         Sites sites) {
 
@@ -53,6 +56,13 @@ record ManifestPage(
      * @param state damaged, unproven or proven; a folder is damaged if anything in it is
      */
     record ShownEntry(Entry entry, @Nullable String target, String state) {}
+
+    /**
+     * Where the latest proven content of a path is at a site.
+     *
+     * @param copy null: the site has no receipt for it
+     */
+    record Place(Site site, FileProof proof, @Nullable SiteCopy copy) {}
 
     /** @param after the path of the last entry on the previous page */
     @GetMapping("/manifests/{number}")
@@ -179,10 +189,21 @@ record ManifestPage(
         model.addAttribute("experiment", experiment);
         model.addAttribute("path", asked);
         model.addAttribute("proofs", found);
+        model.addAttribute("places", sites.all().stream().map(each -> place(experiment, each, asked)).toList());
         model.addAttribute("manifest", manifests.current(experiment.id()).orElse(null));
         model.addAttribute("sites", sites.all());
         model.addAttribute("site", site);
         return "proof";
+    }
+
+    private Place place(Experiment experiment, Site site, FilePath path) {
+        FileProof latest = proofs.of(experiment.id(), site.id(), path, 1).getFirst();
+        return new Place(
+                site,
+                latest,
+                copies.of(experiment.id(), site.id(), new int[] {latest.entry()}).stream()
+                        .findFirst()
+                        .orElse(null));
     }
 
     private Manifest manifest(Experiment experiment, int number) {

@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @RestController
 @RequestMapping(produces = MediaType.ALL_VALUE)
-record Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, ReconciliationApi reconciliations) {
+record Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, ReconciliationApi reconciliations, FreezeApi freezes) {
 
     @GetMapping("/audit/coverage.csv")
     void coverage(
@@ -61,6 +61,11 @@ record Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, Reconcilia
             Sight sight,
             Sheet sheet) {
         coverage.waits(from, until, by, given(site), sight, sheet);
+    }
+
+    @GetMapping("/experiments/{project}/{code}/frozen.csv")
+    void frozen(@PathVariable String project, @PathVariable String code, Sheet sheet) {
+        freezes.list(project, code, 0, 1, sheet);
     }
 
     @GetMapping("/gaps.csv")

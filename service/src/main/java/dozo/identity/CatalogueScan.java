@@ -38,7 +38,8 @@ public final class CatalogueScan {
             entry("arrival", Set.of("item", "theirs", "title")),
             // What is missing, by name.
             entry("finding", Set.of("path", "message")),
-            entry("frozen_experiment", Set.of("message")),
+            entry("frozen_experiment", Set.of("message", "signs")),
+            entry("frozen_change", Set.of()),
             entry("reconciliation_item", Set.of("name", "id", "message")),
             entry("restore", Set.of("folder", "part", "paths", "patterns", "message")),
             entry("restore_finding", Set.of("path", "message")),

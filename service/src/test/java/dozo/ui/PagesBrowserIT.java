@@ -1000,7 +1000,7 @@ class PagesBrowserIT {
         Page page = open(language, "/experiments/P001/S0001");
         page.getByText(word(language, "release"), new Page.GetByTextOptions().setExact(true))
                 .click();
-        assertThat(page.locator(".confirm li")).hasCount(4);
+        assertThat(page.locator(".confirm li")).hasCount(5);
         accessible(page, "release", language);
 
         press(page, language, "do.post.experiments.project.code.release.yes");

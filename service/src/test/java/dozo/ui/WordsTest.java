@@ -12,6 +12,7 @@ import dozo.file.Problem;
 import dozo.ledger.Breach;
 import dozo.manifest.ChangeSummary;
 import dozo.manifest.Manifests.ChangeKind;
+import dozo.manifest.Signs;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
@@ -154,6 +155,7 @@ class WordsTest {
                                 .flatMap(each -> Stream.of("ledger." + each, "ledger." + each + ".means")),
                         Arrays.stream(ChangeKind.values()).map(each -> "change." + each),
                         Arrays.stream(ChangeSummary.Kind.values()).map(each -> "change." + each),
+                        Arrays.stream(Signs.Guess.values()).map(each -> "frozen.guess." + each),
                         Arrays.stream(Problem.values()).map(each -> "reason." + each),
                         Arrays.stream(Problem.values()).map(each -> "means." + each),
                         Arrays.stream(OriginKind.values()).map(each -> "origins.kind." + each),

@@ -10,8 +10,10 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.send.SiteCopy;
 import dozo.ui.FolderContents.ShownEntry;
 import dozo.ui.PageProblems.NotThere;
+import dozo.verify.Copies;
 import dozo.verify.Proofs;
 import dozo.verify.Proofs.FileProof;
 import java.util.ArrayList;
@@ -34,12 +36,20 @@ record ManifestPage(
         ChangeSummary summaries,
         Proofs proofs,
         FolderContents contents,
+        Copies copies,
         Sites sites) {
 
     private static final int ENTRIES_SHOWN = 200;
     private static final int CHANGES_SHOWN = 200;
     private static final int FOLDERS_SHOWN = 20;
     private static final int PROOFS_SHOWN = 100;
+
+    /**
+     * Where the latest proven content of a path is at a site.
+     *
+     * @param copy null: the site has no receipt for it
+     */
+    record Place(Site site, FileProof proof, @Nullable SiteCopy copy) {}
 
     /** @param after the path of the last entry on the previous page */
     @GetMapping("/manifests/{number}")
@@ -127,10 +137,21 @@ record ManifestPage(
         model.addAttribute("experiment", experiment);
         model.addAttribute("path", asked);
         model.addAttribute("proofs", found);
+        model.addAttribute("places", sites.all().stream().map(each -> place(experiment, each, asked)).toList());
         model.addAttribute("manifest", manifests.current(experiment.id()).orElse(null));
         model.addAttribute("sites", sites.all());
         model.addAttribute("site", site);
         return "proof";
+    }
+
+    private Place place(Experiment experiment, Site site, FilePath path) {
+        FileProof latest = proofs.of(experiment.id(), site.id(), path, 1).getFirst();
+        return new Place(
+                site,
+                latest,
+                copies.of(experiment.id(), site.id(), new int[] {latest.entry()}).stream()
+                        .findFirst()
+                        .orElse(null));
     }
 
     private Manifest manifest(Experiment experiment, int number) {

@@ -29,7 +29,15 @@ public class Freezes {
     /** Losses within this time count as one: a night, no matter how many runs it has. */
     private static final Duration SWEEP_WITHIN = Duration.ofDays(1);
 
-    private static final RowMapper<Freeze> FREEZE = Rows.of(Freeze.class);
+    private static final RowMapper<Freeze> FREEZE = (row, n) -> new Freeze(
+            row.getInt("experiment_id"),
+            row.getInt("manifest_no"),
+            row.getTimestamp("frozen_at").toInstant(),
+            row.getLong("entries_lost"),
+            row.getLong("bytes_lost"),
+            row.getString("message"),
+            FreezeSigns.of(row.getString("signs")),
+            Rows.instant(row, "released_at"));
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -38,15 +46,19 @@ public class Freezes {
     /**
      * A freeze that has not ended.
      *
+     * @param manifest the last one before it, with which the source is compared
      * @param message what the last look at the source found
+     * @param signs of what happened, as of the last look; null: it froze before they were kept
      * @param releasedAt when an operator released it, null while it is frozen
      */
     public record Freeze(
             int experimentId,
+            int manifest,
             Instant frozenAt,
             long entriesLost,
             long bytesLost,
             String message,
+            @Nullable Signs signs,
             @Nullable Instant releasedAt) {
 
         public boolean released() {
@@ -192,6 +204,10 @@ public class Freezes {
 
     /** Ends a freeze after a released experiment's source was read; the tripwire is armed again. */
     void end(int experimentId) {
+        jdbc.sql("""
+                        delete from frozen_change using frozen_experiment f
+                        where frozen_change.freeze_id = f.freeze_id and f.experiment_id = :experiment and f.ended_at is null
+                        """).param("experiment", experimentId).update();
         jdbc.sql("""
                         update frozen_experiment set ended_at = :now where experiment_id = :experiment and ended_at is null
                         """)

@@ -139,7 +139,7 @@ final class Sealing {
 
     private static Counts first(Sums sums) {
         int added = Math.toIntExact(sums.entries());
-        return new Counts(added, 0, 0, 0, sums.files, sums.bytes, sums.folders, sums.links, 0, 0);
+        return new Counts(added, 0, 0, 0, sums.files, sums.bytes, sums.folders, sums.links, 0, 0, 0);
     }
 
     private enum Hold {
@@ -183,6 +183,7 @@ final class Sealing {
                                         : "",
                                 experiment.name());
         freezes.freeze(experiment, before.number(), counts.lost(), message);
+        FreezeSigns.keep(jdbc, experiment.id(), before, counts);
         return new Finding(experiment.id(), Problem.FROZEN, null, message);
     }
 

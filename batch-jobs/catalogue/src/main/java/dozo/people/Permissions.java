@@ -33,6 +33,8 @@ public final class Permissions {
             POST   /experiments/{project}/{code}/certificate                       own         all      all     all   -
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
             POST   /experiments/{project}/{code}/download                          own         all      -       all   -
+            GET    /experiments/{project}/{code}/frozen                            own         all      all     all   -
+            GET    /experiments/{project}/{code}/frozen.csv                        own         all      all     all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
             POST   /experiments/{project}/{code}/manifests/{number}/download       own         all      -       all   -
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
@@ -149,6 +151,7 @@ public final class Permissions {
             GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/frozen                     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/labels                     own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/labels/{label}             own         all      -       all   write
             PATCH  /api/v1/experiments/{project}/{code}                            own         all      -       all   write

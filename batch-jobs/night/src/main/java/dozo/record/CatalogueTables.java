@@ -80,6 +80,7 @@ final class CatalogueTables {
             reasons.put(table, "a rebuilt catalogue begins records of its own");
         }
         reasons.put("api_token", "programs get new ones: one that was revoked since would be valid again");
+        reasons.put("frozen_change", "found anew by the next look");
         reasons.put("alert", "found anew by the next look");
         reasons.put("alert_message", "nobody is told twice, nor after a rebuild");
         reasons.put("audit_reader", "roles belong to a database server: they are admitted anew");

@@ -1,5 +1,6 @@
 package dozo.report;
 
+import dozo.alert.Condition;
 import dozo.file.Size;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Reason;
@@ -221,11 +222,24 @@ public class Teller {
                             Optional.ofNullable(need.since()).map(since -> say("report.since", time(since))))
                     .flatMap(Optional::stream)
                     .collect(Collectors.joining(say("report.comma")));
+            Stream<Detail> details = where.isEmpty() ? Stream.empty() : Stream.of(new Detail(where, null, false));
             return new Item(
                     Tone.GAP,
                     sentence(need),
                     "/alerts",
-                    where.isEmpty() ? List.of() : List.of(new Detail(where, null, false)));
+                    Stream.concat(details, cure(need)).toList());
+        }
+
+        /** Returns what to do about a frozen experiment, the release last. */
+        private Stream<Detail> cure(Need need) {
+            if (need.kind() != Condition.Kind.FROZEN || !report.current()) {
+                return Stream.empty();
+            }
+            return Stream.of(
+                    new Detail(say("report.frozen.look"), "/experiments/" + need.subject() + "/frozen", false),
+                    new Detail(say("report.frozen.restore"), null, false),
+                    new Detail(say("report.frozen.ask"), null, false),
+                    new Detail(say("report.frozen.release"), null, false));
         }
 
         private Stream<Item> findings(SiteNight site) {

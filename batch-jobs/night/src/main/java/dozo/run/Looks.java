@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.manifest.FreezeSigns;
 import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
 import dozo.manifest.IngestSettings;
@@ -42,6 +43,7 @@ record Looks(
         Ingest ingest,
         Manifests manifests,
         Freezes freezes,
+        FreezeSigns signs,
         Receipts receipts,
         FoundCopies foundCopies,
         OfferedLooks offers,
@@ -170,6 +172,9 @@ record Looks(
             }));
             if (planned) {
                 flow.ring();
+            } else if (!flow.joined()) {
+                // Not in the transaction: it reads the source. If this process ends before, the next look does it.
+                signs.examine(experiment);
             }
         }
     }

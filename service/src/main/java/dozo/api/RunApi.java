@@ -38,6 +38,14 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
      */
     record NewRun(@Nullable String site) {}
 
+    /**
+     * The experiments to back up.
+     *
+     * @param experiments 1 to 1,000 experiments, each {@code project/experiment}; required
+     * @param site optional if there is only one
+     */
+    record ChosenExperiments(@Nullable List<String> experiments, @Nullable String site) {}
+
     /** Lists the runs, latest first. {@code after} means older than. */
     @GetMapping
     Page<ShownRun> list(
@@ -63,6 +71,26 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
         return view.accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
+    }
+
+    /**
+     * Starts a backup of only these experiments, and returns the new run. It counts as no night. Asks a running scrub to stop, and
+     * waits up to 60 s for it. 409: an experiment is retired, a run is in progress, or the scrub has not ended; repeat the request.
+     */
+    @Verb(
+            value = "run --experiment=PROJECT/EXPERIMENT,…:experiments [--site=S] [--wait:-]",
+            arguments = {
+                "--experiment=only this experiment; also several, with commas between them",
+                "--wait=waits for the end; the exit code is that of the run"
+            },
+            says = "run {id} has started: {chosen.experiments} experiments are backed up",
+            follows = Follow.RUN,
+            example = "dozo run --experiment P001/S0001,P001/S0002 --wait")
+    @PostMapping("/experiments")
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    ResponseEntity<ShownRun> startChosen(@RequestBody ChosenExperiments asked, Principal actor, Sight sight) {
+        List<String> experiments = asked.experiments == null ? List.of() : asked.experiments;
+        return view.accepted(sight, operations.backUp(asked.site, experiments, sight, actor.getName()));
     }
 
     /** Shows one run, with its progress. */

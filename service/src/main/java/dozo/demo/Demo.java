@@ -299,7 +299,7 @@ public final class Demo implements Callable<Integer> {
         Run ended = follow(
                 runs, started.getBean(Operations.class).start("dr", ACTOR).id());
         PrintWriter out = out();
-        RunReport.print(out, ended, runs.progress(ended.id()));
+        RunReport.print(out, ended, runs.progress(Sight.EVERYTHING, ended.id()));
         RunReport.findings(out, started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN));
         if (ended.findings() > FINDINGS_SHOWN) {
             say("  … and more: dozo status");
@@ -328,7 +328,7 @@ public final class Demo implements Callable<Integer> {
         Pace pace = new Pace();
         Run run = runs.find(id).orElseThrow();
         while (run.goesOn()) {
-            Progress progress = runs.progress(id);
+            Progress progress = runs.progress(Sight.EVERYTHING, id);
             Rate rate = pace.add(System.nanoTime(), progress.bytesMoved(), progress.entriesDone());
             String line = RunReport.progress(run, progress, rate);
             out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());

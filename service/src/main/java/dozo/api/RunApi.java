@@ -9,6 +9,8 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.remote.TuningDecision;
 import dozo.run.Operations;
+import dozo.run.RunExperiments;
+import dozo.run.RunExperiments.RunExperiment;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Tunings;
@@ -29,7 +31,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** Runs, their progress and their findings. */
 @RestController
 @RequestMapping("/api/v1/runs")
-record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunings, ShownRun.View view) {
+record RunApi(
+        Runs runs,
+        Operations operations,
+        RunExperiments experiments,
+        Findings findings,
+        Tunings tunings,
+        ShownRun.View view) {
 
     /**
      * The backup to start.
@@ -186,6 +194,34 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             Sight sight) {
         find(sight, id);
         return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id);
+    }
+
+    /**
+     * Lists the experiments of a run, the worst first: those of which it sent or found something, or is reading; a run of chosen
+     * experiments lists them all. While the run goes on, an experiment may move between two pages. Empty for a scrub without findings.
+     */
+    @Verb(
+            value = "run experiments RUN:id",
+            arguments = "RUN=the run's number",
+            columns = {
+                "EXPERIMENT={project}/{code}",
+                "STATE={state words}",
+                ">FILES={files number}|",
+                ">SIZE={bytes size}|",
+                ">SENT={share} %",
+                ">FINDINGS={findings?}{findings number}|",
+                "TITLE={title}"
+            },
+            none = "The run has sent and found nothing.",
+            example = "dozo run experiments 42")
+    @GetMapping("/{id}/experiments")
+    Page<RunExperiment> experiments(
+            @PathVariable long id,
+            @RequestParam(defaultValue = "0") long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        find(sight, id);
+        return Page.of(limit, most -> experiments.page(sight, id, after, most), RunExperiment::place);
     }
 
     /**

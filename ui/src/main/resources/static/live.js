@@ -57,17 +57,42 @@
         table.closest(".scroll").hidden = rows.length === 0;
     }
 
-    // What the run is by now, and what it found, as a new page would tell it; the chart stays.
-    async function anew(run) {
-        const answer = await fetch(run.dataset.page);
-        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        for (const id of ["about", "pace", "reconciled", "found"]) {
-            const fresh = page.getElementById(id);
-            if (fresh) {
-                run.querySelector("#" + id).replaceWith(document.adoptNode(fresh));
+    async function loaded(run, headers) {
+        const answer = await fetch(run.dataset.page, {headers});
+        if (!answer.ok) {
+            throw new Error(answer.status);
+        }
+        return new DOMParser().parseFromString(await answer.text(), "text/html");
+    }
+
+    // Parts of the page as a new page would have them; the others stay. What cannot be loaded now is loaded the next time.
+    async function anew(run, ids, headers) {
+        const page = await loaded(run, headers).catch(() => null);
+        for (const id of ids) {
+            const fresh = page?.getElementById(id);
+            const old = run.querySelector("#" + id);
+            if (fresh && old && !old.contains(document.activeElement)) {
+                old.replaceWith(document.adoptNode(fresh));
             }
         }
         globalThis.drawCharts?.();
+    }
+
+    // The page of a run that has ended, in place; what was unfolded stays so. Without a login, the browser asks for one.
+    async function finish(run) {
+        let fresh;
+        try {
+            fresh = (await loaded(run)).getElementById("run");
+        } catch {
+            setTimeout(() => finish(run), RETRY_MIN_MS * (1 + Math.random()));
+            return;
+        }
+        if (!fresh) {
+            location.reload();
+            return;
+        }
+        run.querySelectorAll("details[open][id]").forEach(each => fresh.querySelector("#" + each.id)?.setAttribute("open", ""));
+        run.replaceWith(document.adoptNode(fresh));
     }
 
     function lost(run, isLost) {
@@ -80,6 +105,7 @@
         let state = run.dataset.state;
         let findings = run.dataset.findings;
         let told = Date.now();
+        let listed = told;
         source.addEventListener("sample", event => {
             const found = values(event.data);
             found.forEach((value, name) => show(run, name, value));
@@ -95,13 +121,15 @@
                 state = found.get("state");
                 findings = found.get("findings");
                 told = Date.now();
-                anew(run);
+                anew(run, ["about", "pace", "reconciled", "found"]);
+            } else if (Date.now() - listed > FOUND_EVERY_MS) {
+                listed = Date.now();
+                anew(run, ["experiments"], {"HX-Request": "true"});
             }
         });
         source.addEventListener("ended", () => {
             source.close();
-            run.querySelectorAll("[data-running]").forEach(each => { each.hidden = true; });
-            anew(run);
+            finish(run);
         });
         source.addEventListener("error", () => {
             if (source.readyState === EventSource.CLOSED) {

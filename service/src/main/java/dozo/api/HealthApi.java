@@ -90,7 +90,7 @@ record HealthApi(
         // Everything above was read from it.
         parts.add(new Part("database", Standing.UP, "it answers"));
         parts.add(run(seen));
-        Set<Integer> used = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
+        Set<Integer> used = runs.page(Sight.EVERYTHING, Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
                 .filter(each -> !each.goesOn())
                 .map(Run::siteId)
                 .collect(Collectors.toSet());

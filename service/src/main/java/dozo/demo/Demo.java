@@ -297,7 +297,7 @@ public final class Demo implements Callable<Integer> {
         Run ended = follow(
                 runs, started.getBean(Operations.class).start("dr", ACTOR).id());
         PrintWriter out = out();
-        RunReport.print(out, ended, runs.progress(ended.id()));
+        RunReport.print(out, ended, runs.progress(Sight.EVERYTHING, ended.id()));
         RunReport.findings(out, started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN));
         if (ended.findings() > FINDINGS_SHOWN) {
             say("  … and more: dozo status");
@@ -326,7 +326,7 @@ public final class Demo implements Callable<Integer> {
         Run run = runs.find(id).orElseThrow();
         try (Meter meter = Meter.on(out())) {
             while (run.goesOn()) {
-                Progress progress = runs.progress(id);
+                Progress progress = runs.progress(Sight.EVERYTHING, id);
                 meter.show(RunReport.progress(
                         run, progress, pace.add(System.nanoTime(), progress.bytesMoved(), progress.entriesDone())));
                 Thread.sleep(POLL);

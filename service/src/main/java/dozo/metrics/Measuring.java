@@ -162,7 +162,7 @@ class Measuring {
         boolean isPaused = run.filter(each -> each.state() == RunState.PAUSED).isPresent();
         samples.add(new Sample(Metric.RUN_PAUSED, number(isPaused)));
         run.ifPresent(each -> {
-            Progress progress = runs.progress(each.id());
+            Progress progress = runs.progress(Sight.EVERYTHING, each.id());
             samples.add(new Sample(Metric.RUN_BYTES, progress.bytesMoved()));
             samples.add(new Sample(Metric.RUN_PLANNED, progress.bytes()));
             samples.add(new Sample(Metric.RUN_DONE, progress.bytesDone()));

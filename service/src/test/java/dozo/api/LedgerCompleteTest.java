@@ -493,6 +493,11 @@ class LedgerCompleteTest {
                         () -> post("/runs/%d/retry".formatted(latest("run")), null),
                         row("run.started", ANY, "site=dr; kind=retry; retry_of=*")),
                 starting(
+                        "POST /api/v1/runs/experiments",
+                        LedgerCompleteTest::awaitNoRun,
+                        () -> post("/runs/experiments", "{\"experiments\": [\"P1/E1\"]}"),
+                        row("run.started", ANY, "site=dr; kind=chosen")),
+                starting(
                         "POST /api/v1/replications",
                         LedgerCompleteTest::addSecondSite,
                         () -> post("/replications", "{\"from\": \"dr\", \"to\": \"second\", \"project\": \"P1\"}"),

@@ -1217,6 +1217,8 @@ class PagesBrowserIT {
             assertThat(page.getByText(word(language, "run.lost")))
                     .isHidden(new LocatorAssertions.IsHiddenOptions().setTimeout(30_000));
             assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
+            assertThat(page.locator("#experiments tbody")).containsText("P002/M-" + language, textWithin(30));
+            page.locator("#engine > summary").click();
             // If other processes use all processors, these are the bottleneck.
             assertThat(page.locator("[data-live-word='limit']"))
                     .hasText(
@@ -1238,8 +1240,15 @@ class PagesBrowserIT {
         service.jdbc().sql("drop trigger held on receipt; drop function hold()").update();
         assertThat(page.locator("[data-live='share']").first()).hasText("100");
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
+        assertThat(page.locator("#run")).not().hasAttribute("data-events", Pattern.compile(".*"));
+        assertThat(page.locator("#experiments tbody tr")
+                        .filter(new Locator.FilterOptions().setHasText("P002/M-" + language)))
+                .containsText(word(language, "run.is.VERIFIED"));
+        String ended = page.locator("#run").innerText();
         keepsItsSpeed(page, language);
         page.reload();
+        page.locator("#engine > summary").click();
+        assertThat(page.locator("#run").innerText()).isEqualTo(ended);
         keepsItsSpeed(page, language);
         shoot(page, "run-ended", language);
     }

@@ -219,7 +219,9 @@ public final class Permissions {
             POST   /api/v1/replications                                            -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write
+            POST   /api/v1/runs/experiments                                        own         all      -       all   write
             GET    /api/v1/runs/{id}                                               own         all      all     all   read
+            GET    /api/v1/runs/{id}/experiments                                   own         all      all     all   read
             GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
             GET    /api/v1/runs/{id}/origins                                       -           all      all     all   read
             GET    /api/v1/runs/{id}/forecast                                      own         all      all     all   read

@@ -101,6 +101,7 @@ record Looks(
         }
 
         void begin(Next next, int turn) {
+            flow.reading().add(next.experiment().id());
             underWay.add(new Look(next, ingest, (look, _) -> keep(next.experiment(), turn, look), ended::add));
         }
 
@@ -124,6 +125,7 @@ record Looks(
             Look look = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);
             for (; look != null; look = ended.poll()) {
                 if (underWay.remove(look)) {
+                    flow.reading().remove(look.experiment().id());
                     look.rethrow();
                     all.add(look);
                 }
@@ -136,7 +138,10 @@ record Looks(
             List<Look> stuck = underWay.stream()
                     .filter(look -> look.isStuck(settings.patience()) && look.giveUp())
                     .toList();
-            stuck.forEach(underWay::remove);
+            stuck.forEach(look -> {
+                underWay.remove(look);
+                flow.reading().remove(look.experiment().id());
+            });
             return stuck;
         }
 

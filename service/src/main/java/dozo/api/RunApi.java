@@ -12,6 +12,7 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Tunings;
+import dozo.web.Change;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +85,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             says = "run {id} is stopping",
             follows = Follow.STOP,
             example = "dozo stop --wait")
+    @Change(destroys = true)
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
@@ -105,6 +107,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             },
             follows = Follow.PAUSE,
             example = "dozo pause --wait")
+    @Change(undo = "POST /runs/{id}/resume")
     @PostMapping("/{id}/pause")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> pause(@PathVariable long id, Principal actor, Sight sight) {
@@ -123,6 +126,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             says = "run {id} continues",
             follows = Follow.RUN,
             example = "dozo resume")
+    @Change(undo = "POST /runs/{id}/pause")
     @PostMapping("/{id}/resume")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> resume(@PathVariable long id, Principal actor, Sight sight) {

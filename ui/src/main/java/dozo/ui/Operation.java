@@ -54,6 +54,21 @@ record Operation(
     /** Who changes their own password types the new one again. */
     private static final String AGAIN = "again";
 
+    /** How it can be done for each of several experiments. */
+    enum Each {
+        /** Not at all. */
+        NONE,
+        /** One by one; the path names the experiment. */
+        PATH,
+        /** One by one; the fields {@code project} and {@code experiment} name it. */
+        FIELDS,
+        /** All at once; the field {@code experiments} names them. */
+        LIST
+    }
+
+    /** The fields that name experiments. */
+    private static final Set<String> NAMING = Set.of("project", "experiment", "experiments");
+
     /** What a form needs to know of a field. */
     enum Kind {
         TEXT,
@@ -163,8 +178,37 @@ record Operation(
         return new Operation(page, handler, present, key(page), variables, body, List.copyOf(fields));
     }
 
+    Each each() {
+        List<String> names = fields.stream().map(Field::name).toList();
+        if (variables.equals(List.of("project", "code"))) {
+            return Each.PATH;
+        }
+        boolean alone = variables.isEmpty();
+        return alone && names.contains("experiments")
+                ? Each.LIST
+                : alone && names.containsAll(List.of("project", "experiment")) ? Each.FIELDS : Each.NONE;
+    }
+
+    /** Returns the same with fewer fields: without those that name experiments, and only these; empty: all others. */
+    Operation only(List<String> names) {
+        return with(fields.stream()
+                .filter(field -> !NAMING.contains(field.name()) && (names.isEmpty() || names.contains(field.name())))
+                .toList());
+    }
+
+    /** Returns the same with more fields: with those of the whole operation that name experiments. */
+    Operation naming(Operation whole) {
+        return with(Stream.concat(
+                        fields.stream(), whole.fields.stream().filter(field -> NAMING.contains(field.name())))
+                .toList());
+    }
+
+    private Operation with(List<Field> others) {
+        return new Operation(page, handler, present, key, variables, body, others);
+    }
+
     /** Returns whether it takes something away ({@link Change#destroys}). */
-    boolean destroys() {
+    public boolean destroys() {
         Change change = handler.getMethodAnnotation(Change.class);
         return change != null && change.destroys();
     }

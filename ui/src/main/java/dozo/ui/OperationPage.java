@@ -2,6 +2,7 @@ package dozo.ui;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.people.Role;
 import dozo.people.Users;
@@ -12,11 +13,12 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
-import dozo.ui.Operations.Sent;
+import dozo.ui.OperationCalls.Sent;
 import dozo.ui.PageProblems.NotThere;
 import dozo.web.Etag;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.util.Collection;
@@ -63,7 +65,7 @@ class OperationPage {
 
     private static final int KNOWN_MAX = 500;
 
-    private final Operations operations;
+    private final OperationCalls operations;
     private final JsonMapper json;
     private final MessageSource texts;
     private final Projects projects;
@@ -85,7 +87,7 @@ class OperationPage {
 
     OperationPage(
             @Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings,
-            Operations operations,
+            OperationCalls operations,
             JsonMapper json,
             MessageSource texts,
             Projects projects,
@@ -250,22 +252,81 @@ class OperationPage {
         if (title == null) {
             throw new NotThere("there is no form for this");
         }
-        List<Shown> fields = Stream.concat(
+        List<Field> asked = Stream.concat(
                         operation.variables().stream()
                                 .filter(name -> isAsked(name, variables.get(name)))
                                 .map(name -> new Field(name, Kind.TEXT, String.class, true)),
                         operation.asked(typed).stream())
+                .toList();
+        return page(new ModelAndView("operation", status), request, operation, words, asked, typed, sight)
+                .addObject("title", title)
+                .addObject("does", words.get(".does").lines().toList())
+                .addObject("button", words.find(".yes"));
+    }
+
+    /**
+     * Shows the form of an operation for several experiments.
+     *
+     * @param names those that it will be done for
+     * @param refused those of them that were refused just now, each with why by field
+     * @param done for how many it was done just now
+     */
+    ModelAndView selected(
+            HttpServletRequest request,
+            Operation operation,
+            Form typed,
+            List<String> names,
+            Map<String, Map<String, Message>> refused,
+            int done,
+            HttpStatusCode status,
+            Sight sight) {
+        Words words = new Words(
+                texts,
+                operation.key() + ".several",
+                List.of(String.valueOf(names.size())),
+                RequestContextUtils.getLocale(request));
+        Words alone = new Words(texts, operation.key(), List.of(), words.locale());
+        String does = words.find(".does");
+        String button = words.find(".yes");
+        return page(new ModelAndView("selected", status), request, operation, alone, operation.fields(), typed, sight)
+                .addObject("title", words.get(""))
+                .addObject("does", (does == null ? alone.get(".does") : does).lines().toList())
+                .addObject("button", button == null ? alone.find(".yes") : button)
+                .addObject("names", names)
+                .addObject("refused", refused)
+                .addObject("done", done);
+    }
+
+    /** Leads back to the list, which says once for how many experiments something was done. */
+    void lead(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            Form form,
+            String said,
+            int done,
+            Map<String, String> undo)
+            throws IOException {
+        String text = texts.getMessage(said, new Object[] {done}, RequestContextUtils.getLocale(request));
+        new Flash(text, undo.isEmpty() ? null : "/experiments/selected", undo)
+                .leadTo(back(form, null), request, response);
+    }
+
+    private ModelAndView page(
+            ModelAndView page,
+            HttpServletRequest request,
+            Operation operation,
+            Words words,
+            List<Field> asked,
+            Form typed,
+            Sight sight) {
+        List<Shown> fields = asked.stream()
                 .map(field -> shown(field, words, roles(request, operation), sight))
                 .toList();
         Map<String, String> kept = new HashMap<>(typed.values());
         kept.keySet().removeAll(Field.SECRETS);
         List<String> names = fields.stream().map(each -> each.field().name()).toList();
         String back = back(typed, null);
-        return new ModelAndView("operation", status)
-                .addObject("title", title)
-                .addObject("does", words.get(".does").lines().toList())
-                .addObject("button", words.find(".yes"))
-                .addObject("destroys", operation.destroys())
+        return page.addObject("destroys", operation.destroys())
                 .addObject("fields", fields)
                 .addObject("form", new Form(kept, typed.errors()))
                 .addObject(

@@ -42,7 +42,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The operations of REST that change something, by the paths of their forms, and how pages call them: as REST does. */
 @Component
-final class Operations {
+final class OperationCalls {
 
     private final Map<String, Operation> operations = new HashMap<>();
     private final RequestMappingHandlerAdapter adapter;
@@ -58,7 +58,7 @@ final class Operations {
     record Sent(
             @Nullable Object answer, Map<String, Message> errors, HttpStatusCode status) {}
 
-    Operations(
+    OperationCalls(
             @Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings,
             RequestMappingHandlerAdapter adapter,
             JsonMapper json,

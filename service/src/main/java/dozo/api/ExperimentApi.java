@@ -175,12 +175,12 @@ public record ExperimentApi(
             about = "Lists experiments, with search.",
             columns = {
                 "EXPERIMENT={project}/{code}",
+                "TITLE={title}|",
                 "~STATE={state=frozen?}{state}|{state=retired?}{state}|{state}[{frozen?} frozen]|{retired?}retired|[{frozen?}frozen]",
                 "SIZE={bytes size}|",
                 "ACQUIRED={acquired}|",
                 "MODALITY={modality}|",
                 "SCANNER={scanner}|",
-                "TITLE={title}|",
                 "SOURCE={source}|"
             },
             none = "No such experiment.",

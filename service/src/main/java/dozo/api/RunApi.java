@@ -14,6 +14,7 @@ import dozo.run.RunExperiments.RunExperiment;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Tunings;
+import dozo.web.Change;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -120,6 +121,7 @@ record RunApi(
             says = "run {id} is stopping",
             follows = Follow.STOP,
             example = "dozo stop --wait")
+    @Change(destroys = true)
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
@@ -141,6 +143,7 @@ record RunApi(
             },
             follows = Follow.PAUSE,
             example = "dozo pause --wait")
+    @Change(undo = "POST /runs/{id}/resume")
     @PostMapping("/{id}/pause")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> pause(@PathVariable long id, Principal actor, Sight sight) {
@@ -159,6 +162,7 @@ record RunApi(
             says = "run {id} continues",
             follows = Follow.RUN,
             example = "dozo resume")
+    @Change(undo = "POST /runs/{id}/pause")
     @PostMapping("/{id}/resume")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> resume(@PathVariable long id, Principal actor, Sight sight) {

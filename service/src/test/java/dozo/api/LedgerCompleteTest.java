@@ -604,6 +604,17 @@ class LedgerCompleteTest {
                         () -> ask("DELETE", "/projects/P1/members/tanaka", null),
                         row("project.left", "P1", "user=tanaka")),
                 change(
+                        "PUT /api/v1/me/searches/{list}/{name}",
+                        () -> ask(
+                                "PUT",
+                                "/me/searches/experiments/" + PATIENT,
+                                "{\"query\": \"q=%s\"}".formatted(PATIENT)),
+                        row("search.kept", ACTOR, "list=experiments; name_sha256=*")),
+                change(
+                        "DELETE /api/v1/me/searches/{list}/{name}",
+                        () -> ask("DELETE", "/me/searches/experiments/" + PATIENT, null),
+                        row("search.removed", ACTOR, "list=experiments; name_sha256=*")),
+                change(
                         "POST /api/v1/me/tokens",
                         () -> post("/me/tokens", "{\"name\": \"nightly\"}"),
                         token("token.created", "boss/nightly")),

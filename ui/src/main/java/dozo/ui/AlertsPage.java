@@ -18,21 +18,14 @@ record AlertsPage(Alerts alerts, Recipients recipients, Outbox outbox) {
 
     private static final int SHOWN = 50;
 
-    /**
-     * Lists alerts.
-     *
-     * @param before only earlier ones than this
-     * @param tested the name of a recipient to whom a test is on its way; empty: none
-     */
+    /** @param before only earlier alerts than this */
     @GetMapping("/alerts")
     String list(
             @RequestParam(defaultValue = "" + Long.MAX_VALUE) long before,
-            @RequestParam(defaultValue = "") String tested,
             Sight sight,
             Model model) {
         Map<String, Waiting> waiting = new HashMap<>();
         outbox.waiting().forEach(each -> waiting.put(each.recipient(), each));
-        model.addAttribute("tested", tested);
         model.addAttribute("open", alerts.page(sight, true, Long.MAX_VALUE, SHOWN));
         model.addAttribute(
                 "alerts", Cut.of(SHOWN, most -> alerts.page(sight, false, before, most), alert -> "" + alert.id()));

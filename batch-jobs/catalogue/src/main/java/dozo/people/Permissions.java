@@ -1,5 +1,6 @@
 package dozo.people;
 
+import dozo.ledger.Sight;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -28,6 +29,9 @@ public final class Permissions {
             method path                                                            LAB_MANAGER OPERATOR AUDITOR ADMIN token
             GET    /                                                               own         all      all     all   -
             GET    /experiments                                                    own         all      all     all   -
+            GET    /experiments.csv                                                own         all      all     all   -
+            GET    /experiments/selected                                           own         all      all     all   -
+            POST   /experiments/selected                                           own         all      all     all   -
             GET    /experiments/{project}/{code}                                   own         all      all     all   -
             GET    /experiments/{project}/{code}/certificate                       own         all      all     all   -
             POST   /experiments/{project}/{code}/certificate                       own         all      all     all   -
@@ -188,6 +192,9 @@ public final class Permissions {
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read
             PUT    /api/v1/me/password                                             self        self     self    self  -
+            GET    /api/v1/me/searches                                             self        self     self    self  read
+            PUT    /api/v1/me/searches/{list}/{name}                               self        self     self    self  write
+            DELETE /api/v1/me/searches/{list}/{name}                               self        self     self    self  write
             GET    /api/v1/me/tokens                                               self        self     self    self  read
             POST   /api/v1/me/tokens                                               self        self     self    self  -
             POST   /api/v1/me/tokens/{id}/rotation                                         self        self     self    self  -
@@ -340,6 +347,16 @@ public final class Permissions {
                 farthest = reach.compareTo(farthest) > 0 ? reach : farthest;
             }
             return farthest;
+        }
+
+        /** Returns what a user with these roles and projects sees; empty: they may not use it. */
+        public Optional<Sight> sight(Collection<Role> roles, Collection<String> projects) {
+            return switch (of(roles)) {
+                case NONE -> Optional.empty();
+                case SELF -> Optional.of(Sight.of(Set.of()));
+                case OWN -> Optional.of(Sight.of(projects));
+                case ALL -> Optional.of(Sight.EVERYTHING);
+            };
         }
     }
 

@@ -1,55 +1,63 @@
 package dozo.api;
 
-import dozo.api.http.Demanded;
-import dozo.api.http.Missing;
 import dozo.api.http.Page;
-import dozo.people.Searches;
-import dozo.people.Searches.Search;
-import dozo.web.Change;
-import java.security.Principal;
+import dozo.api.http.Verb;
+import dozo.ledger.Sight;
+import dozo.people.Users.User;
+import dozo.search.Hit.Kind;
+import dozo.search.Search;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.PutMapping;
-import org.springframework.web.bind.annotation.RequestBody;
-import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Searches that a user keeps for the lists of the pages. */
+/** Search in everything that the user may see. */
 @RestController
-@RequestMapping("/api/v1/me/searches")
-record SearchApi(Searches searches) {
+record SearchApi(Search search) {
 
     /**
-     * A search to keep.
+     * Finds experiments, projects, files, findings and users by parts of their names and of what is known of them. Each word must
+     * be found, in any order, in upper or lower case. A file is found in every manifest in which it ever was.
      *
-     * @param query what follows the question mark in the address of the list's page, encoded as there
+     * @param q words, separated by spaces or commas
+     * @param kind only this kind: experiment, project, file, finding or user. Files are then searched for up to 2 seconds a page
+     *     instead of a moment
+     * @param after with a {@code kind}: the {@code next} of the previous page
+     * @param limit the maximum number of results of each kind
      */
-    record KeptSearch(@Demanded @Nullable String query) {}
-
-    /** Lists the searches that you keep, by list and name. */
-    @GetMapping
-    Page<Search> list(Principal actor) {
-        return new Page<>(searches.of(actor.getName(), null), null);
-    }
-
-    /**
-     * Keeps a search of a list under a name. It replaces one with the same name.
-     *
-     * @param list experiments, findings or gaps
-     */
-    @Change(undo = "DELETE /me/searches/{list}/{name}")
-    @PutMapping("/{list}/{name}")
-    Search keep(
-            @PathVariable String list, @PathVariable String name, @RequestBody KeptSearch asked, Principal actor) {
-        return searches.keep(actor.getName(), list, name, asked.query() == null ? "" : asked.query());
-    }
-
-    /** Removes a search that you keep, and returns it. */
-    @Change(undo = "PUT /me/searches/{list}/{name}?query={query}")
-    @DeleteMapping("/{list}/{name}")
-    Search remove(@PathVariable String list, @PathVariable String name, Principal actor) {
-        return searches.remove(actor.getName(), list, name).orElseThrow(Missing.thing("search", name));
+    @Verb(
+            value = "find WORDS…:q --kind=KIND [--limit=LIMIT]",
+            arguments = {
+                "WORDS=parts of what is searched",
+                "--kind=only this kind: experiment, project, file, finding or user",
+                "--limit=the maximum number of results"
+            },
+            columns = {"KIND={kind}[ ({over?}past)]", "NAME=[{experiment}: ]{name}", "ABOUT={about}"},
+            none = "Nothing was found.",
+            example = "dozo find --kind file t1w 2025")
+    @Verb(
+            value = "find WORDS…:q [--limit=LIMIT]",
+            columns = {"KIND={kind}[ ({over?}past)]", "NAME=[{experiment}: ]{name}", "ABOUT={about}"},
+            items = "items",
+            says = "{items?}|{partial?}|Nothing was found.",
+            total = "{partial?}There was no time to read all names of files. To read all of them: dozo find --kind file"
+                    + "|{more?}There is more of: {more words}. To see all of a kind: dozo find --kind KIND",
+            example = "dozo find sub-0012 rest bold")
+    @GetMapping("/api/v1/search")
+    Search.Result search(
+            @RequestParam List<String> q,
+            @RequestParam(required = false) @Nullable String kind,
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(defaultValue = "20") int limit,
+            User user,
+            Sight sight) {
+        return search.find(
+                String.join(" ", q),
+                user.roles(),
+                sight,
+                kind == null ? null : Kind.of(kind),
+                after,
+                Page.checked(limit));
     }
 }

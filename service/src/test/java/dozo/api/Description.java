@@ -20,6 +20,7 @@ import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Permissions.Line;
 import dozo.people.Permissions.Token;
+import dozo.people.Users.User;
 import dozo.plan.Forecast;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.ExperimentSearch.State;
@@ -86,7 +87,7 @@ import tools.jackson.databind.JsonNode;
 class Description {
 
     static {
-        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, Caller.class);
+        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, User.class, Caller.class);
     }
 
     private static final String PREFIX = "/api/v1/";

@@ -73,17 +73,6 @@ public class Search {
     /** Results of one kind. */
     record Found(List<Hit> hits, @Nullable Key next, boolean partial) {}
 
-    /**
-     * What was found.
-     *
-     * @param items by kind; within a kind the most useful first
-     * @param next the {@code after} of the next page, if one kind was searched; omitted on the last page
-     * @param more the kinds of which there is more, or may be more
-     * @param partial whether the time was up before all names of files were read that may match, so that nothing is known of
-     *     the rest; the next page continues there
-     */
-    public record Result(List<Hit> items, @Nullable String next, List<Kind> more, boolean partial) {}
-
     public Search(JdbcClient jdbc, Names names) {
         this.jdbc = jdbc;
         this.names = names;
@@ -99,7 +88,7 @@ public class Search {
      * @param limit the maximum number of results of each kind
      * @throws Refusal if the text is empty, too long or not one line, or the place is malformed
      */
-    public Result find(
+    public SearchResult find(
             String text, Collection<Role> roles, Sight sight, @Nullable Kind wanted, String after, int limit) {
         List<String> words = Folded.words(text);
         if (words.isEmpty() || text.length() > ExperimentSearch.TEXT_LENGTH_MAX || !Code.isText(text)) {
@@ -125,7 +114,7 @@ public class Search {
                 next = found.next();
             }
         }
-        return new Result(items, wanted == null || next == null ? null : next.toString(), more, partial);
+        return new SearchResult(items, wanted == null || next == null ? null : next.toString(), more, partial);
     }
 
     private FileSearch files(List<String> words, Sight sight, boolean alone, int limit) {

@@ -46,3 +46,32 @@ end
 $$;
 create trigger manifest_is_unlisted after insert on manifest for each row execute function leave_unlisted();
 insert into unlisted_manifest select experiment_id, max(manifest_no) from manifest group by experiment_id;
+
+-- What is found by words, but files: a row for each, with what it is called, what else is known of it, and the page that shows it.
+create view findable as
+select 'EXPERIMENT' as kind, e.experiment_id::bigint as id, p.code as project, lower(e.code) as code,
+       lower(p.code) || '/' || e.words || coalesce(' ' || l.labels, '') as words, p.code || '/' || e.code as name,
+       concat_ws(' · ', nullif(e.title, ''), e.subject, e.modality, e.scanner, e.acquired_on) as about, null as experiment,
+       e.retired_at is not null as over, '/experiments/' || p.code || '/' || e.code as address
+from experiment e join project p using (project_id)
+left join (select experiment_id, lower(normalize(string_agg(label, ' '), nfkc)) as labels from experiment_label group by experiment_id) l
+     using (experiment_id)
+union all
+select 'PROJECT', p.project_id, p.code, lower(p.code), lower(normalize(p.code || ' ' || p.title, nfkc)), p.code, p.title, null,
+       p.retired_at is not null, '/administration/projects/' || p.code
+from project p
+union all
+select 'FINDING', f.finding_id, p.code, null, lower(concat_ws(' ', f.reason, p.code || '/' || e.code, f.message)), f.reason, f.message,
+       p.code || '/' || e.code, a.finding_id is not null or is_over(e.retired_at, r.kind, s.removed_at),
+       '/findings?all=true&reason=' || f.reason || coalesce('&experiment=' || p.code || '/' || e.code, '')
+from (select * from finding where superseded_by is null order by finding_id desc limit 2000) f
+join run r using (run_id) join site s on s.site_id = r.site_id
+left join experiment e using (experiment_id) left join project p using (project_id) left join acknowledgement a using (finding_id)
+union all
+select 'USER', u.user_id, null, lower(u.name), lower(u.name), u.name,
+       coalesce((select string_agg(role, ', ' order by role) from user_role o where o.user_id = u.user_id), ''), null,
+       u.disabled or u.gone, '/administration/users/' || u.name
+from dozo_user u;
+comment on view findable is 'What a search finds by words, but files; findings only the latest that stand.';
+comment on column findable.project is 'Who sees it sees the row; null: belongs to none.';
+comment on column findable.words is 'What is searched, in lower case.';

@@ -6,6 +6,7 @@ import dozo.ledger.Sight;
 import dozo.people.Users.User;
 import dozo.search.Hit.Kind;
 import dozo.search.Search;
+import dozo.search.SearchResult;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -45,11 +46,11 @@ record SearchApi(Search search) {
                     + "|{more?}There is more of: {more words}. To see all of a kind: dozo find --kind KIND",
             example = "dozo find sub-0012 rest bold")
     @GetMapping("/api/v1/search")
-    Search.Result search(
+    SearchResult search(
             @RequestParam List<String> q,
             @RequestParam(required = false) @Nullable String kind,
             @RequestParam(defaultValue = "") String after,
-            @RequestParam(defaultValue = "20") int limit,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
             User user,
             Sight sight) {
         return search.find(

@@ -1092,6 +1092,8 @@ class PagesBrowserIT {
         pages.put("overview", "/");
         pages.put("experiments", "/experiments");
         pages.put("experiments-none", "/experiments?q=nothing");
+        pages.put("search", "/search?q=p001");
+        pages.put("search-none", "/search?q=nothing+like+this");
         pages.put("ledger", "/audit/ledger");
         pages.put("audit-report", "/audit/report");
         pages.put("audit-report-before", "/audit/report?at=2020-01-01&project=P001");

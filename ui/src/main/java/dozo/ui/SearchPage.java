@@ -5,7 +5,7 @@ import dozo.people.Users.User;
 import dozo.search.Hit;
 import dozo.search.Hit.Kind;
 import dozo.search.Search;
-import dozo.search.Search.Result;
+import dozo.search.SearchResult;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -23,7 +23,7 @@ record SearchPage(Search search) {
     private static final int SHOWN = 20;
     private static final int SHOWN_OF_ONE = 100;
 
-    private static final Result NOTHING = new Result(List.of(), null, List.of(), false);
+    private static final SearchResult NOTHING = new SearchResult(List.of(), null, List.of(), false);
 
     @GetMapping("/search")
     String all(
@@ -45,11 +45,11 @@ record SearchPage(Search search) {
         return "searchbox :: suggestions";
     }
 
-    private Result found(String q, User user, Sight sight, @Nullable Kind kind, String after, int limit) {
+    private SearchResult found(String q, User user, Sight sight, @Nullable Kind kind, String after, int limit) {
         return q.isBlank() ? NOTHING : search.find(q, user.roles(), sight, kind, after, limit);
     }
 
-    private static void add(Model model, String q, Result result) {
+    private static void add(Model model, String q, SearchResult result) {
         model.addAttribute("q", q.strip());
         model.addAttribute("result", result);
         model.addAttribute(

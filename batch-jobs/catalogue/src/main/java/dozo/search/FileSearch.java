@@ -22,7 +22,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 final class FileSearch {
 
     /** How many places are looked up at a time. */
-    private static final int PLACES = 500;
+    private static final int PLACES = 100;
 
     private final JdbcClient jdbc;
     private final Names names;

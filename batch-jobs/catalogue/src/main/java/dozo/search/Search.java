@@ -1,20 +1,21 @@
 package dozo.search;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.people.Role;
 import dozo.registry.Code;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.Refusal;
 import dozo.search.Hit.Kind;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -33,6 +34,8 @@ public class Search {
 
     /** How long they are read if nothing but files is searched. */
     private static final Duration THOROUGHLY = Duration.ofSeconds(2);
+
+    private static final RowMapper<Hit> HIT = Rows.of(Hit.class);
 
     private final JdbcClient jdbc;
     private final Names names;
@@ -73,17 +76,6 @@ public class Search {
     /** Results of one kind. */
     record Found(List<Hit> hits, @Nullable Key next, boolean partial) {}
 
-    /**
-     * What was found.
-     *
-     * @param items by kind; within a kind the most useful first
-     * @param next the {@code after} of the next page, if one kind was searched; omitted on the last page
-     * @param more the kinds of which there is more, or may be more
-     * @param partial whether the time was up before all names of files were read that may match, so that nothing is known of
-     *     the rest; the next page continues there
-     */
-    public record Result(List<Hit> items, @Nullable String next, List<Kind> more, boolean partial) {}
-
     public Search(JdbcClient jdbc, Names names) {
         this.jdbc = jdbc;
         this.names = names;
@@ -99,7 +91,7 @@ public class Search {
      * @param limit the maximum number of results of each kind
      * @throws Refusal if the text is empty, too long or not one line, or the place is malformed
      */
-    public Result find(
+    public SearchResult find(
             String text, Collection<Role> roles, Sight sight, @Nullable Kind wanted, String after, int limit) {
         List<String> words = Folded.words(text);
         if (words.isEmpty() || text.length() > ExperimentSearch.TEXT_LENGTH_MAX || !Code.isText(text)) {
@@ -125,7 +117,7 @@ public class Search {
                 next = found.next();
             }
         }
-        return new Result(items, wanted == null || next == null ? null : next.toString(), more, partial);
+        return new SearchResult(items, wanted == null || next == null ? null : next.toString(), more, partial);
     }
 
     private FileSearch files(List<String> words, Sight sight, boolean alone, int limit) {
@@ -133,26 +125,23 @@ public class Search {
                 jdbc, names, sight, words, limit, alone ? limit + 1 : PER_EXPERIMENT, alone ? THOROUGHLY : QUICKLY);
     }
 
+    /** Finds what the view {@code findable} has: what is called like the whole text first, what is over last. */
     private Found listed(Kind kind, List<String> words, Sight sight, Key after, int limit) {
-        StringBuilder each = new StringBuilder();
-        for (int i = 0; i < words.size(); i++) {
-            each.append(" and (").append(condition(kind).replace(":word", ":word" + i)).append(')');
-        }
-        var query = jdbc.sql("select * from (" + from(kind) + " where " + seen(kind) + each + """
-                        ) found where (first, second) > (:first, :second) order by first, second limit :most
-                        """)
-                .param("seen", sight.seen())
-                .param("text", String.join(" ", words))
-                .param("first", after.first())
-                .param("second", after.second())
-                .param("most", limit + 1);
-        for (int i = 0; i < words.size(); i++) {
-            query = query.param("word" + i, "%" + words.get(i).replaceAll("[\\\\%_]", "\\\\$0") + "%");
-        }
         List<Key> keys = new ArrayList<>();
-        List<Hit> hits = query.query((row, n) -> {
+        List<Hit> hits = jdbc.sql("""
+                        select * from (
+                            select *, case when over then 3 when :text in (code, lower(name)) then 0
+                                           when starts_with(code, :text) then 1 else 2 end as first, -id as second
+                            from findable where kind = :kind and in_sight(:seen, project) and words like all (:patterns)) found
+                        where (first, second) > (:first, :second) order by first, second limit :most
+                        """)
+                .params(Rows.params(after))
+                .params(Map.of("kind", kind.name(), "seen", sight.seen(), "text", String.join(" ", words)))
+                .param("patterns", words.stream().map(Search::pattern).toArray(String[]::new))
+                .param("most", limit + 1)
+                .query((row, n) -> {
                     keys.add(new Key(row.getLong("first"), row.getLong("second")));
-                    return hit(kind, row);
+                    return HIT.mapRow(row, n);
                 })
                 .list();
         return hits.size() > limit
@@ -160,73 +149,7 @@ public class Search {
                 : new Found(hits, null, false);
     }
 
-    private static Hit hit(Kind kind, ResultSet row) throws SQLException {
-        return new Hit(
-                kind,
-                row.getString("name"),
-                row.getString("about"),
-                kind == Kind.FINDING ? row.getString("experiment") : null,
-                row.getBoolean("over"),
-                row.getString("address"));
-    }
-
-    private static String seen(Kind kind) {
-        return kind == Kind.USER ? "true" : "in_sight(:seen, p.code)";
-    }
-
-    /** Returns the results of a kind: where they stand, the first ones first, and what is said of them. */
-    private static String from(Kind kind) {
-        return switch (kind) {
-            case EXPERIMENT -> """
-                    select case when e.retired_at is not null then 3
-                                when :text in (lower(e.code), lower(p.code || '/' || e.code)) then 0
-                                when starts_with(lower(e.code), :text) then 1 else 2 end as first,
-                           -e.experiment_id::bigint as second, p.code || '/' || e.code as name, e.retired_at is not null as over,
-                           concat_ws(' · ', nullif(e.title, ''), e.subject, e.modality, e.scanner, e.acquired_on) as about,
-                           '/experiments/' || p.code || '/' || e.code as address
-                    from experiment e join project p using (project_id)
-                    """;
-            case PROJECT -> """
-                    select case when p.retired_at is not null then 3 when lower(p.code) = :text then 0
-                                when starts_with(lower(p.code), :text) then 1 else 2 end as first,
-                           p.project_id::bigint as second, p.code as name, p.title as about, p.retired_at is not null as over,
-                           '/administration/projects/' || p.code as address
-                    from project p
-                    """;
-            case FINDING -> """
-                    select case when a.finding_id is null and not is_over(e.retired_at, r.kind, s.removed_at) then 0 else 1 end as first,
-                           -f.finding_id as second, f.reason as name, f.message as about, p.code || '/' || e.code as experiment,
-                           a.finding_id is not null or is_over(e.retired_at, r.kind, s.removed_at) as over,
-                           '/findings?all=true&reason=' || f.reason || coalesce('&experiment=' || p.code || '/' || e.code, '')
-                               as address
-                    from (select * from finding where superseded_by is null order by finding_id desc limit 2000) f
-                    join run r using (run_id) join site s on s.site_id = r.site_id
-                    left join experiment e using (experiment_id) left join project p using (project_id)
-                    left join acknowledgement a using (finding_id)
-                    """;
-            case USER -> """
-                    select case when u.disabled or u.gone then 2 when u.name = :text then 0 else 1 end as first,
-                           u.user_id::bigint as second, u.name, u.disabled or u.gone as over,
-                           coalesce((select string_agg(role, ', ' order by role) from user_role o where o.user_id = u.user_id), '')
-                               as about,
-                           '/administration/users/' || u.name as address
-                    from dozo_user u
-                    """;
-            case FILE -> throw new IllegalArgumentException("files are not listed");
-        };
-    }
-
-    /** Returns the condition that a word is found. */
-    private static String condition(Kind kind) {
-        return switch (kind) {
-            case EXPERIMENT ->
-                "lower(p.code) || '/' || e.words like :word or e.experiment_id in"
-                        + " (select experiment_id from experiment_label where lower(label) like :word)";
-            case PROJECT -> "lower(normalize(p.code || ' ' || p.title, nfkc)) like :word";
-            case FINDING ->
-                "lower(f.reason || ' ' || coalesce(p.code || '/' || e.code, '') || ' ' || f.message) like :word";
-            case USER -> "lower(u.name) like :word";
-            case FILE -> throw new IllegalArgumentException("files are not listed");
-        };
+    private static String pattern(String word) {
+        return "%" + word.replaceAll("[\\\\%_]", "\\\\$0") + "%";
     }
 }

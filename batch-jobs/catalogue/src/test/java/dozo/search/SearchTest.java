@@ -11,7 +11,6 @@ import dozo.registry.Refusal;
 import dozo.search.Hit.Kind;
 import dozo.search.Search.Found;
 import dozo.search.Search.Key;
-import dozo.search.Search.Result;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -248,7 +247,7 @@ class SearchTest {
         List<String> pages = new ArrayList<>();
         String after = "";
         while (after != null) {
-            Result page = search.find("im_06999", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.FILE, after, 3);
+            SearchResult page = search.find("im_06999", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.FILE, after, 3);
             pages.addAll(names(page));
             after = page.next();
         }
@@ -290,7 +289,7 @@ class SearchTest {
         numbered(1, 9);
         numbered(3, 9);
 
-        Result result = search.find("im_", Set.of(Role.ADMIN), Sight.EVERYTHING, null, "", 20);
+        SearchResult result = search.find("im_", Set.of(Role.ADMIN), Sight.EVERYTHING, null, "", 20);
 
         assertThat(result.items())
                 .extracting(Hit::experiment)
@@ -303,10 +302,10 @@ class SearchTest {
 
     @Test
     void pagesOfOtherKindsContinueWhereTheyEnded() {
-        Result first = search.find("e", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.EXPERIMENT, "", 2);
+        SearchResult first = search.find("e", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.EXPERIMENT, "", 2);
         assertThat(names(first)).containsExactly("Motor/E11", "Vision/E2");
         assertThat(first.next()).isNotNull();
-        Result second = search.find(
+        SearchResult second = search.find(
                 "e", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.EXPERIMENT, String.valueOf(first.next()), 2);
         assertThat(names(second)).containsExactly("Vision/E1");
         assertThat(second.next()).isNull();
@@ -347,17 +346,17 @@ class SearchTest {
         return list == null ? new String[0] : list.split(", ");
     }
 
-    private Result all(String text, Kind kind) {
+    private SearchResult all(String text, Kind kind) {
         return search.find(text, Set.of(Role.ADMIN), Sight.EVERYTHING, kind, "", 100);
     }
 
     private List<String> found(String text, Kind kind) {
-        Result result = all(text, kind);
+        SearchResult result = all(text, kind);
         assertThat(result.partial()).isFalse();
         return names(result);
     }
 
-    private static List<String> names(Result result) {
+    private static List<String> names(SearchResult result) {
         return result.items().stream().map(Hit::name).toList();
     }
 

@@ -30,7 +30,7 @@ public class FreezeSigns {
     private static final int REPEATED_LOOKED_AT = 100;
 
     /** Notes are short. */
-    private static final long REPEATED_BYTES_MAX = 1 << 20;
+    private static final long REPEATED_BYTES_MAX = 1L << 20;
 
     private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -63,8 +63,8 @@ public class FreezeSigns {
     }
 
     /**
-     * Keeps what a look saw, in place of what an earlier one did, and keeps that. The tables of {@link Differences} are full. The content of
-     * files is not known yet.
+     * Keeps what a look saw, in place of what an earlier one saw. The tables of {@link Differences} are full. The
+     * content of files is not known yet.
      */
     static void keep(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
         long freeze = jdbc.sql("select freeze_id from frozen_experiment where experiment_id = :id and ended_at is null")

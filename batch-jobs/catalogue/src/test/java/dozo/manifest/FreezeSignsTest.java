@@ -266,6 +266,22 @@ class FreezeSignsTest {
     }
 
     @Test
+    void whatCannotBeKeptDoesNotKeepTheExperimentFromBeingFrozen() throws Exception {
+        each(Files::delete);
+        Files.writeString(source.resolve("left"), "");
+        frozen();
+        catalogue.jdbc.sql("alter table frozen_change rename to away").update();
+
+        assertThat(catalogue.night().findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.FROZEN);
+            assertThat(finding.message()).contains("dozo release p/E. What the look saw could not be kept: ");
+        });
+
+        assertThat(catalogue.freezes.frozen(1)).isTrue();
+        assertThat(seen()).as("nothing is known, and nothing of an earlier look is told").isNull();
+    }
+
+    @Test
     void whatMovedHasNotVanished() throws Exception {
         Files.move(source.resolve("sub-0"), source.resolve("sub-9"));
         for (Path file : files(source)) {

@@ -60,7 +60,7 @@ class FrozenIT {
         Answer frozen = service.get("/api/v1/experiments/P1/E1");
         frozen.has("/frozen/manifest", 1);
         frozen.has("/frozen/signs/vanished", FILES);
-        frozen.has("/frozen/signs/suffixes/0/suffix", ".locked");
+        frozen.has("/frozen/signs/suffixes/0/name", ".locked");
         frozen.has("/frozen/signs/sample/wrong", FILES);
         service.get("/api/v1/experiments?frozen=true").has("/items/0/frozen/signs/before", FILES);
 
@@ -87,6 +87,8 @@ class FrozenIT {
                         "href=\"/experiments/P1/E1/restore?manifest=1\"",
                         "Ask who changed it.",
                         "href=\"/experiments/P1/E1/frozen#release\">Release…");
+        assertThat(service.page(admin, "/report"))
+                .containsSubsequence("1. Look at what changed.", "2. Restore it", "3. Ask who", "4. Only then release it.");
         assertThat(service.page(admin, "/experiments/P1/E1"))
                 .containsSubsequence("Look at what changed.", "Restore it to another folder.", "Release…");
         String page = service.page(admin, LIST);
@@ -94,9 +96,10 @@ class FrozenIT {
                 .containsSubsequence(
                         "This looks like encryption.",
                         "30 of the new files end in .locked",
+                        "frozen#changes\">Look at what changed.",
+                        "Restore it to another folder.",
                         "IM00.dcm",
                         "This list as CSV",
-                        "Restore it to another folder.",
                         "Release P1/E1?",
                         "30 of 30 files and links vanished",
                         "Release it")

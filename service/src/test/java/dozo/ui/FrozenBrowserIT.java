@@ -1,6 +1,7 @@
 package dozo.ui;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.microsoft.playwright.Browser.NewContextOptions;
 import com.microsoft.playwright.Page;
@@ -13,9 +14,11 @@ import dozo.registry.RestorePlaces;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,18 +76,19 @@ class FrozenBrowserIT {
         assertThat(page.locator(".notice h2")).hasText("This looks like encryption.");
         assertThat(page.locator("tbody tr")).hasCount(2 * FILES);
         page.getByText("Restore it to another folder.").click();
-        assertThat(page.locator("#folder")).hasValue(java.util.regex.Pattern.compile(allowed + "/E1-20\\d\\d-\\d\\d-\\d\\d"));
+        assertThat(page.locator("#folder")).hasValue(Pattern.compile(allowed + "/E1-20\\d\\d-\\d\\d-\\d\\d"));
         page.getByText("Restore", new Page.GetByTextOptions().setExact(true)).last().click();
 
         assertThat(page.locator("h1")).containsText("Restore 1");
-        for (int i = 0; i < 100 && page.locator("#next").count() == 0; i++) {
-            page.waitForTimeout(200);
+        // A page of Playwright belongs to its thread.
+        await().pollInSameThread().atMost(Duration.ofMinutes(2)).until(() -> {
             page.reload();
-        }
+            return page.locator("#next").count() > 0;
+        });
         assertThat(page.locator(".next")).containsText("dozo manifest --site dr --number 1 P1/E1 > list");
         check(page, "restored", "en");
         page.navigate(service.url() + "/experiments/P1/E1/restore");
-        assertThat(page.locator("#folder")).hasValue(java.util.regex.Pattern.compile(".*-2"));
+        assertThat(page.locator("#folder")).hasValue(Pattern.compile(".*-2"));
         page.navigate(service.url() + "/experiments/P1/E1/frozen#release");
         page.getByText("Release it", new Page.GetByTextOptions().setExact(true)).click();
         assertThat(page.locator("h1")).hasText("P1/E1");

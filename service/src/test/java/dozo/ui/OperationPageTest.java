@@ -201,7 +201,7 @@ class OperationPageTest {
                         select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment
                         """).update();
         String release = "/do/post/experiments/P1/E1/release";
-        assertThat(look(admin, "/experiments/P1/E1", 200)).contains(release + "?back=/experiments/P1/E1");
+        assertThat(look(admin, "/experiments/P1/E1/frozen", 200)).contains(release + "?back=/experiments/P1/E1");
         assertThat(send(admin, release, YES + "back=/experiments/P1/E1").text()).doesNotContain(release);
     }
 

@@ -6,7 +6,6 @@ import dozo.manifest.Manifests.ChangeKind;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Signs.Repeated;
 import dozo.manifest.Signs.Sample;
-import dozo.manifest.Signs.Suffix;
 import dozo.registry.Experiments.Experiment;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +30,7 @@ public class FreezeSigns {
     private static final int REPEATED_LOOKED_AT = 100;
 
     /** Notes are short. */
-    private static final long REPEATED_BYTES_MAX = 1 << 20;
+    private static final long REPEATED_BYTES_MAX = 1L << 20;
 
     private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -64,8 +63,8 @@ public class FreezeSigns {
     }
 
     /**
-     * Keeps what a look saw, in place of what an earlier one did, and keeps that. The tables of {@link Differences} are full. The content of
-     * files is not known yet.
+     * Keeps what a look saw, in place of what an earlier one saw. The tables of {@link Differences} are full. The
+     * content of files is not known yet.
      */
     static void keep(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
         long freeze = jdbc.sql("select freeze_id from frozen_experiment where experiment_id = :id and ended_at is null")
@@ -98,7 +97,7 @@ public class FreezeSigns {
 
     private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
         // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all entries.
-        List<Suffix> suffixes = jdbc.sql("""
+        List<Repeated> suffixes = jdbc.sql("""
                         with known as materialized (
                             select distinct %1$s as suffix from entry e where e.experiment_id = :experiment and e.kind = 'f'
                         )
@@ -109,7 +108,7 @@ public class FreezeSigns {
                         order by files desc, suffix limit :most
                         """.formatted(SUFFIX.formatted("e.name"), SUFFIX.formatted("x.name")))
                 .params(Map.of("experiment", experimentId, "most", SUFFIXES_MAX))
-                .query((row, n) -> Suffix.of(row.getBytes("suffix"), row.getLong("files")))
+                .query((row, n) -> Repeated.of(row.getBytes("suffix"), row.getLong("files")))
                 .list();
         List<Repeated> repeated = jdbc.sql("""
                         with often as materialized (

@@ -187,7 +187,7 @@ public class Freezes {
                         values (:experiment, :manifest, :now, :entries, :bytes, :message)
                         on conflict (experiment_id) where ended_at is null do update
                             set entries_lost = excluded.entries_lost, bytes_lost = excluded.bytes_lost,
-                                message = excluded.message, released_at = null, released_by = null
+                                message = excluded.message, signs = null, released_at = null, released_by = null
                         """)
                 .params(Map.of("experiment", experiment.id(), "manifest", manifest))
                 .params(Map.of("now", Timestamp.from(clock.instant()), "entries", lost.entries()))

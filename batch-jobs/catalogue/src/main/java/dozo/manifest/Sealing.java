@@ -11,6 +11,7 @@ import dozo.manifest.Freezes.Freeze;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
+import java.sql.Savepoint;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.Map;
@@ -183,8 +184,25 @@ final class Sealing {
                                         : "",
                                 experiment.name());
         freezes.freeze(experiment, before.number(), counts.lost(), message);
-        FreezeSigns.keep(jdbc, experiment.id(), before, counts);
-        return new Finding(experiment.id(), Problem.FROZEN, null, message);
+        String unkept = keepSigns(experiment, before, counts);
+        return new Finding(experiment.id(), Problem.FROZEN, null, message + unkept);
+    }
+
+    /**
+     * Keeps the signs of what happened. A failure must not keep the experiment from being frozen: then nothing is known of it, and the
+     * finding says why.
+     */
+    private String keepSigns(Experiment experiment, Manifest before, Counts counts) {
+        return template.execute((ConnectionCallback<String>) connection -> {
+            Savepoint frozen = connection.setSavepoint();
+            try {
+                FreezeSigns.keep(jdbc, experiment.id(), before, counts);
+            } catch (RuntimeException e) {
+                connection.rollback(frozen);
+                return ". What the look saw could not be kept: " + e.getMessage();
+            }
+            return "";
+        });
     }
 
     private void seal(Experiment experiment, Manifest before, Counts counts) {

@@ -20,29 +20,21 @@ public record Signs(
         long vanished,
         long changed,
         long added,
-        List<Suffix> suffixes,
+        List<Repeated> suffixes,
         List<Repeated> repeated,
         @Nullable Sample sample) {
 
     /**
-     * A suffix with its dot.
+     * A suffix with its dot, or a name, of several new files.
      *
-     * @param bytes as in the file system; {@code suffix} is a rendering for people
+     * @param bytes as in the file system; {@code name} is a rendering for people
+     * @param count how many files have the suffix, or how many folders have the name
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record Suffix(String suffix, byte[] bytes, long files) {
+    public record Repeated(String name, byte[] bytes, long count) {
 
-        static Suffix of(byte[] bytes, long files) {
-            return new Suffix(FilePath.render(bytes), bytes, files);
-        }
-    }
-
-    /** A new name. {@code bytes} is the exact name, {@code name} a rendering for people. */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    public record Repeated(String name, byte[] bytes, long folders) {
-
-        static Repeated of(byte[] bytes, long folders) {
-            return new Repeated(FilePath.render(bytes), bytes, folders);
+        static Repeated of(byte[] bytes, long count) {
+            return new Repeated(FilePath.render(bytes), bytes, count);
         }
     }
 
@@ -102,9 +94,9 @@ public record Signs(
         });
         words.add("%,d of %,d files and links vanished, %,d changed, %,d are new.".formatted(vanished, before, changed, added));
         suffixes.forEach(each -> words.add(
-                "%,d of the new files end in %s; no file ended so before.".formatted(each.files, each.suffix)));
+                "%,d of the new files end in %s; no file ended so before.".formatted(each.count, each.name)));
         repeated.forEach(each -> words.add("The same new file \"%s\" is in %,d folders: ransom notes are left like this."
-                .formatted(each.name, each.folders)));
+                .formatted(each.name, each.count)));
         if (changed + added > 0) {
             words.add(sample == null || sample.files == 0
                     ? "The content of the changed and new files is unknown: they could not be read."

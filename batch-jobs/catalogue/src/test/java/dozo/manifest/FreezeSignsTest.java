@@ -10,7 +10,6 @@ import dozo.manifest.Manifests.ChangeKind;
 import dozo.manifest.Signs.Guess;
 import dozo.manifest.Signs.Repeated;
 import dozo.manifest.Signs.Sample;
-import dozo.manifest.Signs.Suffix;
 import dozo.manifest.SourceLook.Ingested;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -79,7 +78,7 @@ class FreezeSignsTest {
                         FILES,
                         0,
                         FILES + FOLDERS,
-                        List.of(new Suffix(".locked", bytes(".locked"), FILES), new Suffix(".txt", bytes(".txt"), FOLDERS)),
+                        List.of(new Repeated(".locked", bytes(".locked"), FILES), new Repeated(".txt", bytes(".txt"), FOLDERS)),
                         List.of(new Repeated("READ_ME_NOW.txt", bytes("READ_ME_NOW.txt"), FOLDERS)),
                         seen.sample()));
         Sample sample = seen.sample();
@@ -139,7 +138,7 @@ class FreezeSignsTest {
 
         Signs seen = frozen();
 
-        assertThat(seen.suffixes()).extracting(Suffix::suffix).containsExactly(".gz");
+        assertThat(seen.suffixes()).extracting(Repeated::name).containsExactly(".gz");
         assertThat(seen.sample()).isEqualTo(new Sample(40, 0, 40, 40, 0));
         assertThat(seen.guess()).isEqualTo(Guess.AS_NAMED);
         assertThat(seen.words()).startsWith("The sampled files begin as their names say, as after a conversion.");
@@ -184,7 +183,7 @@ class FreezeSignsTest {
 
         assertThat(seen.suffixes())
                 .usingRecursiveFieldByFieldElementComparator()
-                .containsExactly(new Suffix(".\\xFF\\\\x80", suffix, FILES));
+                .containsExactly(new Repeated(".\\xFF\\\\x80", suffix, FILES));
         assertThat(seen.sample()).isEqualTo(new Sample(40, 0, 40, 40, 40));
         FrozenChange added = signs.changes(1, FILES, 1).getFirst();
         assertThat(added.kind()).isEqualTo(ChangeKind.NEW);
@@ -264,6 +263,22 @@ class FreezeSignsTest {
 
         assertThat(catalogue.count("select count(*) from frozen_change")).isZero();
         assertThat(catalogue.count("select count(*) from frozen_experiment where signs is not null")).isEqualTo(1);
+    }
+
+    @Test
+    void whatCannotBeKeptDoesNotKeepTheExperimentFromBeingFrozen() throws Exception {
+        each(Files::delete);
+        Files.writeString(source.resolve("left"), "");
+        frozen();
+        catalogue.jdbc.sql("alter table frozen_change rename to away").update();
+
+        assertThat(catalogue.night().findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.FROZEN);
+            assertThat(finding.message()).contains("dozo release p/E. What the look saw could not be kept: ");
+        });
+
+        assertThat(catalogue.freezes.frozen(1)).isTrue();
+        assertThat(seen()).as("nothing is known, and nothing of an earlier look is told").isNull();
     }
 
     @Test

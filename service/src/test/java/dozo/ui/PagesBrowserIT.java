@@ -1217,7 +1217,7 @@ class PagesBrowserIT {
             assertThat(page.getByText(word(language, "run.lost")))
                     .isHidden(new LocatorAssertions.IsHiddenOptions().setTimeout(30_000));
             assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
-            assertThat(page.locator("#experiments tbody")).containsText("P002/M-" + language, textWithin(30));
+            assertThat(page.locator("#experiments tbody")).containsText("P002/M-" + language, within(30));
             page.locator("#engine > summary").click();
             // If other processes use all processors, these are the bottleneck.
             assertThat(page.locator("[data-live-word='limit']"))

@@ -53,6 +53,7 @@ record OverviewPage(
         Arrivals arrivals,
         Gaps gaps,
         Services services,
+        MyExperiments mine,
         InstantSource clock) {
 
     private static final int CAUSES_SHOWN = 5;
@@ -86,6 +87,7 @@ record OverviewPage(
         model.addAttribute("addresses", sight.ofEverything());
         model.addAttribute("site", site);
         model.addAttribute("headlines", all);
+        model.addAttribute("mine", mine.of(sight, siteId));
         model.addAttribute("all", headline.all());
         addProjects(coverage.projects(sight, siteId, null), model);
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, null, OLDEST_SHOWN));

@@ -151,7 +151,7 @@ class ChosenBackupTest {
                 .contains("<h1>Back up now</h1>", "P1/S1\nP1/S2</textarea>");
         assertThat(service.page(service.browser("rin"), "/experiments/P1/S1")).doesNotContain("Back up now");
 
-        assertThat(service.submit(browser, "/do/post/runs/experiments", "experiments=P2%2FT1&confirmed=true").text())
+        assertThat(service.submit(browser, "/do/post/runs/experiments", "experiments=P2%2FV7&confirmed=true").text())
                 .contains("experiment P2/V7 does not exist");
         Answer run = service.submit(
                 browser, "/do/post/runs/experiments", "experiments=P1%2FS1&confirmed=true&back=%2Fruns%2F*");

@@ -132,6 +132,8 @@ class ChosenBackupTest {
         assertThat(Ended.dozo(service, "run experiments " + run).ends(Exit.WELL).out())
                 .containsPattern("P1/S1 +verified +1 +2 B +100 %")
                 .contains("P1/S2", "P2/V7");
+        assertThat(Ended.dozo(service, "status " + run).out())
+                .contains("  only chosen experiments: 3", "  its experiments: dozo run experiments " + run);
         assertThat(Ended.dozo(service, "run --experiment P1/S9").ends(Exit.REFUSED).err())
                 .contains("experiment P1/S9 does not exist");
         assertThat(Ended.dozo(service, "run --experiment P1/S1").ends(Exit.WELL).out())

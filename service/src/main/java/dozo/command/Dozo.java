@@ -10,6 +10,7 @@ import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
 import dozo.file.Build;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.run.Runs.RunKind;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
@@ -293,6 +294,12 @@ public final class Dozo {
             RunReport.bottlenecks(out, run.bottlenecks());
         }
         RunReport.workers(out, run.workers());
+        if (run.chosen() != null) {
+            out.println("  only chosen experiments: %,d".formatted(run.chosen().experiments()));
+        }
+        if (run.kind() != RunKind.SCRUB) {
+            out.println("  its experiments: dozo run experiments " + run.id());
+        }
         if (run.findings() > 0) {
             RunReport.findings(
                     out,

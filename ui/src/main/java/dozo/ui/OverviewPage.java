@@ -62,6 +62,7 @@ record OverviewPage(
         Services services,
         Nights nights,
         Days days,
+        MyExperiments mine,
         InstantSource clock) {
 
     /** Until these are done, the page is about nothing else. */
@@ -96,6 +97,7 @@ record OverviewPage(
         model.addAttribute("addresses", sight.ofEverything());
         model.addAttribute("site", site);
         model.addAttribute("headlines", all);
+        model.addAttribute("mine", mine.of(sight, siteId));
         model.addAttribute("all", headline.all());
         addProjects(coverage.projects(sight, siteId, null), model);
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, null, OLDEST_SHOWN));

@@ -123,9 +123,9 @@ public class Teller {
         }
 
         private Item done(SiteNight site, Backup backup) {
-            String name = backup.kind() == RunKind.NIGHTLY_BACKUP
-                    ? site.site()
-                    : say("report." + backup.kind().code(), site.site());
+            String night =
+                    backup.kind() == RunKind.RETRY ? say("report.retry", site.site()) : site.site();
+            String name = backup.kind() == RunKind.CHOSEN ? say("report.chosen", site.site()) : night;
             List<Detail> details = new ArrayList<>();
             details.add(new Detail(proved(backup), null, false));
             if (!backup.message().isEmpty()) {

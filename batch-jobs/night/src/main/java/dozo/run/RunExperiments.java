@@ -1,6 +1,7 @@
 package dozo.run;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.file.Problem;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
@@ -106,10 +107,13 @@ public class RunExperiments {
             long findings,
             List<Problem> reasons) {
 
-        /** Returns how much is verified of what the run sends, in percent, rounded down; less than 100 while it is sending. */
+        /** Returns how much is verified of what the run sends, in percent, rounded down: 100 only if nothing is left to send. */
+        @JsonProperty("share")
         public int share() {
-            long share = bytesPlanned == 0 ? 0 : (long) (100.0 * bytesVerified / bytesPlanned);
-            return (int) Math.min(state == State.SENDING ? 99 : 100, share);
+            if (state == State.VERIFIED || state == State.UNCHANGED) {
+                return 100;
+            }
+            return bytesPlanned == 0 ? 0 : (int) Math.min(99, 100.0 * bytesVerified / bytesPlanned);
         }
     }
 

@@ -111,6 +111,30 @@ class CertificateIT {
                 .contains("%94\\%FF%0A/%94\\%FF%0A");
     }
 
+    /** What is ticked in the list: one archive with an archive for each, and why some have none. */
+    @Test
+    void manyCertificatesAreOneArchive() throws Exception {
+        byte[] archive = service.submit(
+                        service.browser("auditor"),
+                        "/experiments/selected",
+                        "do=certificates&experiments=P1/NAMES+P1/EMPTY+P1/NONE",
+                        BodyHandlers.ofByteArray())
+                .body();
+
+        List<String> names = new ArrayList<>();
+        try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(archive))) {
+            for (ZipEntry each = zip.getNextEntry(); each != null; each = zip.getNextEntry()) {
+                names.add(each.getName());
+                byte[] content = zip.readAllBytes();
+                if (each.getName().contains("NAMES")) {
+                    assertThat(unpack(content, Files.createDirectory(folder.resolve("many"))))
+                            .hasSize(2);
+                }
+            }
+        }
+        assertThat(names).hasSize(3).contains("NOT-CERTIFIED.txt");
+    }
+
     @Test
     void whatDiffersIsNamed() throws Exception {
         Papers papers = papers("NAMES");

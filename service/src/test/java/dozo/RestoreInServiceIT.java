@@ -150,6 +150,28 @@ class RestoreInServiceIT {
     }
 
     @Test
+    void tickedExperimentsComeBackEachIntoAFolderOfItsOwn() throws Exception {
+        HttpClient lab = service.browser("lab");
+        String asked = "do=/do/post/experiments/{project}/{code}/restores&experiments=OWN/E1+OWN/FILES+ALIEN/E1"
+                + "&folder={root}/{project}-{code}&site=dr&confirmed=true";
+
+        Answer some = service.submit(lab, "/experiments/selected", asked);
+
+        assertThat(some.text())
+                .contains("Done for 2 experiments.", "value=\"ALIEN/E1\"", "ALIEN/E1\" does not exist")
+                .contains("value=\"{root}/{project}-{code}\"");
+        for (String code : List.of("E1", "FILES")) {
+            await().atMost(LIMIT)
+                    .until(() -> ask("lab", "GET", "/OWN/%s/restores".formatted(code), null)
+                            .string("/items/0/state")
+                            .equals("COMPLETE"));
+            assertThat(allowed.resolve("OWN-" + code)).isDirectory();
+        }
+        assertThat(allowed.resolve("OWN-E1/脳 scan")).hasContent("of OWN");
+        assertThat(allowed.resolve("ALIEN-E1")).doesNotExist();
+    }
+
+    @Test
     void aForeignExperimentIsAsOneThatIsNotThere() {
         Answer operators = restore("operator", "ALIEN", allowed.resolve("alien"));
         operators.expect(202);

@@ -492,7 +492,7 @@ class PagesBrowserIT {
         assertThat(page.locator("tbody")).not().containsText("P002/");
         assertThat(page.locator("tbody")).containsText(word(language, "is.VERIFIED"));
 
-        page.getByRole(AriaRole.LINK, named("P001/S0001")).click();
+        page.locator("tbody a[href$='/experiments/P001/S0001']").click();
         assertThat(page.locator(".way li")).hasCount(4);
         assertThat(page.locator(".way")).containsText(word(language, "way.verified"));
     }
@@ -508,6 +508,30 @@ class PagesBrowserIT {
 
         page.getByLabel(word(language, "find.text")).fill("nothing is like this");
         assertThat(page.locator(".empty")).containsText(word(language, "find.nothing"));
+    }
+
+    @InEachLanguage
+    void whoTicksExperimentsIsAskedOnceForAllOfThem(String language) throws Exception {
+        Page page = open(language, "/experiments?project=P001");
+        page.getByLabel(word(language, "selected.page")).check();
+        assertThat(page.locator("tbody input:not(:checked)")).hasCount(0);
+        page.locator("tbody input").first().uncheck();
+        assertThat(page.getByLabel(word(language, "selected.page"))).not().isChecked();
+        accessible(page, "experiments-ticked", language);
+        press(page, language, "do.post.experiments.project.code.labels.several.tick");
+        accessible(page, "selected", language);
+        page.getByLabel(word(language, "do.post.experiments.project.code.labels.label"))
+                .fill("a label & more");
+        press(page, language, "do.post.experiments.project.code.labels.yes");
+        assertThat(page.locator(".field.wrong #label-error")).isVisible();
+        accessible(page, "selected-refused", language);
+        page.navigate(service.url() + "/experiments?project=P001");
+        page.getByLabel(word(language, "searches.name")).fill("Two");
+        press(page, language, "searches.keep");
+        assertThat(page.locator(".flash")).hasText(Pattern.compile(".*" + word(language, "retired.undo") + "\\s*$", Pattern.DOTALL));
+        accessible(page, "flash", language);
+        press(page, language, "retired.undo");
+        assertThat(page.locator(".searches")).not().containsText("Two");
     }
 
     @Test

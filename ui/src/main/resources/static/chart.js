@@ -4,8 +4,7 @@
 // data-plot="PICTURE KIND UNIT" is drawn: columns of one PICTURE share its axes; KIND is line, dash, limit or bar; UNIT is of the axis.
 (() => {
     const [HIGH, LOW, HOUR, DAY] = [120, 76, 3600, 86_400];
-    const DASHES = { dash: [6, 4], limit: [2, 3] };
-    const MARKERS = { dash: "dashed", limit: "dotted" };
+    const [DASHES, MARKERS] = [{ dash: [6, 4], limit: [2, 3] }, { dash: "dashed", limit: "dotted" }];
     const page = document.documentElement;
     const lang = page.lang === "en" ? "en-GB" : page.lang;
     const probe = document.createElement("span");
@@ -27,7 +26,7 @@
     const timeZone = knownZone();
 
     function timeLabels(times, step) {
-        const shown = step < 60 ? { timeStyle: "medium", hourCycle: "h23" } : step < DAY ? { timeStyle: "short", hourCycle: "h23" }
+        const shown = step < DAY ? { timeStyle: step < 60 ? "medium" : "short", hourCycle: "h23" }
             : step < 28 * DAY ? { day: "numeric", month: "short" } : { month: "short", year: "numeric" };
         const format = new Intl.DateTimeFormat(lang, { ...shown, timeZone });
         return times.map(at => format.format(new Date(at * 1000)));
@@ -39,7 +38,7 @@
             return `${+(value / seconds).toFixed(1)} ${word}`;
         }
         if (unit.startsWith("B")) {
-            const power = value < 1 ? 0 : Math.floor(Math.log10(value) / 3 + 1e-9);
+            const power = Math.max(0, Math.floor(Math.log10(value) / 3 + 1e-9));
             return `${+(value / 1000 ** power).toFixed(1)} ${["", "k", "M", "G", "T", "P", "E"][power]}${unit}`;
         }
         return value.toLocaleString(lang) + (unit === "%" ? " %" : unit);
@@ -53,10 +52,8 @@
     const dataOf = (table, columns) => [0, ...columns.map(column => column.at)].map(at => rowsOf(table).map(row => valueOf(row.cells[at])));
 
     // The legend has the texts of a row of the table: of the last one that is not a forecast, if the mouse is elsewhere.
-    const words = (table, at, main) => (plot, value, series, row) => {
-        const rows = rowsOf(table);
-        return rows[row ?? rows.findLastIndex(each => valueOf(each.cells[main]) !== null)]?.cells[at].textContent.trim() || "–";
-    };
+    const lastOf = (rows, main) => rows.findLastIndex(row => valueOf(row.cells[main]) !== null);
+    const words = (table, at, main) => (plot, value, series, row) => rowsOf(table)[row ?? lastOf(rowsOf(table), main)]?.cells[at].textContent.trim() || "–";
 
     function series(table, main, { at, name, kind }) {
         const stroke = () => ink(kind === "limit" ? "quiet" : "accent");
@@ -75,10 +72,7 @@
             width, height: low ? LOW : HIGH, tzDate: at => uPlot.tzDate(new Date(at * 1000), timeZone),
             legend: { markers: { dash: (plot, at) => MARKERS[columns[at - 1].kind] ?? "solid" } },
             cursor: { y: false, drag: { x: false, y: false }, sync: { key: table.id } },
-            scales: {
-                x: { range: (plot, min, max) => [min, max + step > min ? max + step : min + 1] },
-                y: { range: (plot, min, max) => [0, unit === "%" ? 100 : max > 0 ? 1.05 * max : 1] },
-            },
+            scales: { x: { range: (plot, min, max) => [min, Math.max(max + step, min + 1)] }, y: { range: (plot, min, max) => [0, unit === "%" ? 100 : 1.05 * max || 1] } },
             axes: [
                 { ...axis, size: 24, space: 90, values: (plot, splits, nth, space, increment) => timeLabels(splits, increment) },
                 { ...axis, size: 68, space: low ? 40 : 34, values: (plot, splits) => splits.map(value => valueLabel(value, unit)) },
@@ -120,8 +114,7 @@
             }
         }
     };
+    const repaint = () => pictures.forEach(made => made.forEach(({ plot }) => plot.redraw(false)));
+    ["(prefers-color-scheme: dark)", "print"].forEach(query => matchMedia(query).addEventListener("change", repaint));
     document.addEventListener("DOMContentLoaded", globalThis.drawCharts);
-    for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-        matchMedia(query).addEventListener("change", () => pictures.forEach(made => made.forEach(({ plot }) => plot.redraw(false))));
-    }
 })();

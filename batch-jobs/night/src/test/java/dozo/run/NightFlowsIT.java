@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dozo.ledger.Sight;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.HungMount;
@@ -520,7 +521,7 @@ class NightFlowsIT {
 
         record(claim, flow.worker(), run);
 
-        Progress progress = night.get(Runs.class).progress(run.id());
+        Progress progress = night.get(Runs.class).progress(Sight.EVERYTHING, run.id());
         assertThat(progress.unitsFailed()).isEqualTo(1);
         assertThat(progress.bytesDone()).isEqualTo("more of E1".length());
         assertThat(progress.percent()).isEqualTo(83);

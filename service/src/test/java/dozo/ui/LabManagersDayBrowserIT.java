@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a lab manager and an auditor do on a usual day, from the first page on and by the pages alone, with the clicks that each
+ * What a lab manager, an operator and an auditor do on a usual day, from the first page on and by the pages alone, with the clicks that each
  * task takes. Prints them.
  */
 class LabManagersDayBrowserIT {
@@ -75,6 +75,7 @@ class LabManagersDayBrowserIT {
         Path restored = Files.createDirectories(folder.resolve("restored")).toRealPath();
         service.bean(RestorePlaces.class).setRoots("P1", List.of(restored), "test");
         service.createUser("lab", Role.LAB_MANAGER, "P1");
+        service.createUser("operator", Role.OPERATOR);
         service.createUser("auditor", Role.AUDITOR);
         service.createExperiment("P1", "OLD", data.resolve("2025").toRealPath());
         service.backUp();
@@ -112,8 +113,11 @@ class LabManagersDayBrowserIT {
             assertThat(page.locator("h1")).containsText("complete", PATIENTLY);
         });
         assertThat(folder.resolve("restored")).isDirectoryRecursivelyContaining("glob:**/sub-0042_T1w.nii");
-        task("retire an experiment", 3, () -> {
-            page.navigate(service.url() + "/experiments/P1/OLD");
+        as("operator");
+        task("retire an experiment", 4, () -> {
+            page.keyboard().press("/");
+            page.keyboard().type("OLD");
+            page.locator("#suggestions a").first().click();
             click("Retire…");
             page.locator("#reason").fill("the study has ended");
             page.locator("article button.main, article button.destroys").first().click();

@@ -125,7 +125,7 @@ class CoverageTest {
         nights.prove(experiment, 1, 2, 3);
         nights.at("2026-09-01T22:00:00Z").settle(experiment);
 
-        for (String time : List.of("2026-09-01T01:00:00Z", "2026-09-01T21:00:00Z", "2026-09-02T00:00:00Z")) {
+        for (String time : List.of("2026-09-01T20:00:00Z", "2026-09-01T21:00:00Z", "2026-09-02T00:00:00Z")) {
             Instant at = Instant.parse(time);
             assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, at, "", 9))
                     .as(time)

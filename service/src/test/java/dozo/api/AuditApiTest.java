@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.Answer;
 import dozo.Ended;
 import dozo.RunningService;
+import dozo.ledger.Ledger;
+import dozo.ledger.Verification;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -59,6 +64,15 @@ class AuditApiTest {
         assertThat(service.page(browser, "/audit/ledger"))
                 .contains("Unknown: nothing proves that the ledger is complete", "Not compared with site dr");
         assertThat(service.get("/api/v1/health").text()).contains("Not compared with site dr");
+        service.submit(browser, "/audit/ledger/verification", "");
+        assertThat(service.page(browser, "/audit/ledger")).contains("could not be compared:");
+        service.bean(Ledger.class)
+                .verified(new Verification(
+                        Instant.now().plus(Duration.ofHours(1)), Verification.BROKEN, 7, 1, null, List.of()));
+        assertThat(service.page(browser, "/audit/ledger"))
+                .as("the service's own verification is later")
+                .contains("The ledger is broken", "7 rows")
+                .doesNotContain("could not be compared:");
     }
 
     @Test

@@ -41,35 +41,37 @@ public class FirstSteps {
 
     /** The steps, in the order in which they are taken. */
     public enum Step implements Worded {
-        SITE(
-                Message.of("No site was checked: there is no second place for the data."),
-                "Add a site on the page Sites, or run dozo site add and dozo site check."),
-        PROJECT(Message.of("There is no project: experiments belong to projects."), "Run dozo project add."),
-        SCHEDULE(
-                Message.of("A site has no schedule: it gets no automatic backups."),
-                "Set DOZO_SCHEDULE_CRON, or run dozo site schedule."),
-        EXPERIMENT(
-                Message.of("No experiment is registered: nothing is backed up."),
-                "Run dozo register, or register folders on the page Register."),
-        BACKUP(Message.of("No backup was made yet: nothing is safe."), "Run dozo run --wait, or wait for the next night."),
-        RECIPIENT(
-                Message.of("There is no recipient for alerts: nobody is told when something needs a person."),
-                "Run dozo alert save NAME --mail ADDRESS, or dozo alert save NAME --webhook-file FILE."),
+        SITE("Add a site on the page Sites, or run dozo site add and dozo site check."),
+        PROJECT("Run dozo project add."),
+        SCHEDULE("Set DOZO_SCHEDULE_CRON, or run dozo site schedule."),
+        EXPERIMENT("Run dozo register, or register folders on the page Register."),
+        BACKUP("Run dozo run --wait, or wait for the next night."),
+        RECIPIENT("Run dozo alert save NAME --mail ADDRESS, or dozo alert save NAME --webhook-file FILE."),
         RECOVERY_KEY(
-                Message.of(
-                        "There is no stand-in for the recovery key: if this machine is lost, the catalogue's records at the sites cannot be read."),
                 "Set DOZO_RECOVERY_RECIPIENTS to a public key whose private key is kept in another building; or keep a copy of the"
                         + " recovery key there, and dismiss the step with that reason."),
-        DRILL(
-                Message.of("No drill was complete yet: nobody knows whether a restore works."),
-                "Run dozo drill, or wait for the drill of a night.");
+        DRILL("Run dozo drill, or wait for the drill of a night.");
 
-        private final Message meaning;
         private final String cure;
 
-        Step(Message meaning, String cure) {
-            this.meaning = meaning;
+        Step(String cure) {
             this.cure = cure;
+        }
+
+        private Message meaning() {
+            return switch (this) {
+                case SITE -> Message.of("No site was checked: there is no second place for the data.");
+                case PROJECT -> Message.of("There is no project: experiments belong to projects.");
+                case SCHEDULE -> Message.of("A site has no schedule: it gets no automatic backups.");
+                case EXPERIMENT -> Message.of("No experiment is registered: nothing is backed up.");
+                case BACKUP -> Message.of("No backup was made yet: nothing is safe.");
+                case RECIPIENT ->
+                    Message.of("There is no recipient for alerts: nobody is told when something needs a person.");
+                case RECOVERY_KEY ->
+                    Message.of(
+                            "There is no stand-in for the recovery key: if this machine is lost, the catalogue's records at the sites cannot be read.");
+                case DRILL -> Message.of("No drill was complete yet: nobody knows whether a restore works.");
+            };
         }
     }
 
@@ -130,7 +132,7 @@ public class FirstSteps {
                     Dismissal by = dismissals.get(step.word());
                     return new FirstStep(
                             step,
-                            step.meaning,
+                            step.meaning(),
                             step.cure,
                             done.contains(step),
                             by == null ? null : by.dismissedBy,

@@ -214,7 +214,7 @@ class ChosenBackupTest {
                 .containsPattern("(?s)Memory pilot</a> <small[^>]*>P1/S1</small>.*S7T.*safe since [^<]* at dr.*/experiments/P1/S1/restore")
                 .doesNotContain("P2", "V7", "id=\"mine-needs\"", "??");
         assertThat(service.page(service.browser(), "/")).doesNotContain("Being copied", "id=\"mine");
-        assertThat(service.look(browser, "/", "ja").text()).contains("から安全（dr）", "コピー中").doesNotContain("??");
+        assertThat(service.look(browser, "/", "ja").text()).contains("から安全（dr）", "コピー中・コピー待ち").doesNotContain("??");
     }
 
     @Test

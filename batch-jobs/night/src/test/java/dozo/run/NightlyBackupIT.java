@@ -10,6 +10,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.manifest.Freezes;
 import dozo.registry.Scanners;

@@ -158,6 +158,10 @@ class SelectedPageTest {
             String answer = "do=" + encoded(other) + "&experiments=P1%2FE1&confirmed=true&reason=x";
             assertThat(service.submit(lab, SELECTED, answer).status()).as(other).isEqualTo(404);
         }
+        String release = "do=" + encoded(RETIRE.replace("retirement", "release")) + "&experiments=P1%2FE1";
+        assertThat(service.submit(admin, SELECTED, release).status())
+                .as("not offered")
+                .isEqualTo(404);
     }
 
     @Test

@@ -46,7 +46,11 @@ record KeptSearchApi(Searches searches) {
         return searches.keep(actor.getName(), list, name, asked.query() == null ? "" : asked.query());
     }
 
-    /** Removes a search that you keep, and returns it. */
+    /**
+     * Removes a search that you keep, and returns it.
+     *
+     * @param list experiments, findings or gaps
+     */
     @Change(undo = "PUT /me/searches/{list}/{name}?query={query}")
     @DeleteMapping("/{list}/{name}")
     Search remove(@PathVariable String list, @PathVariable String name, Principal actor) {

@@ -73,6 +73,9 @@ class SelectedPageTest {
     void whatIsRefusedHidesNothingAndStaysTicked() {
         String ticked = "do=" + encoded(RETIRE) + "&experiments=P1%2FR1&experiments=P1%2FR2&experiments=P1%2FNONE&back=/experiments?q=R";
         String form = service.submit(admin, SELECTED, ticked).text();
+        assertThat(service.submit(admin, SELECTED, "do=" + encoded(LABEL) + "&experiments=P1%2FE1")
+                        .text())
+                .contains("<h1>Label 1 experiment</h1>", ">Retinotopy &lt;7T&gt;</a>");
         assertThat(form)
                 .contains("<h1>Retire 3 experiments?</h1>", "value=\"P1/R1 P1/R2 P1/NONE\"")
                 .contains("class=\"confirm destroys\"", "class=\"destroys\" name=\"confirmed\"")
@@ -155,6 +158,10 @@ class SelectedPageTest {
             String answer = "do=" + encoded(other) + "&experiments=P1%2FE1&confirmed=true&reason=x";
             assertThat(service.submit(lab, SELECTED, answer).status()).as(other).isEqualTo(404);
         }
+        String release = "do=" + encoded(RETIRE.replace("retirement", "release")) + "&experiments=P1%2FE1";
+        assertThat(service.submit(admin, SELECTED, release).status())
+                .as("not offered")
+                .isEqualTo(404);
     }
 
     @Test

@@ -283,7 +283,7 @@ class OperationPage {
         Words words = new Words(
                 texts,
                 operation.key() + ".several",
-                List.of(String.valueOf(names.size())),
+                List.of(names.size()),
                 RequestContextUtils.getLocale(request));
         Words alone = new Words(texts, operation.key(), List.of(), words.locale());
         String does = words.find(".does");
@@ -384,7 +384,7 @@ class OperationPage {
      *
      * @param variables the values of {@code {0}} and so on
      */
-    private record Words(MessageSource texts, String key, List<String> variables, Locale locale) {
+    private record Words(MessageSource texts, String key, List<? extends Object> variables, Locale locale) {
 
         @Nullable
         String find(String end) {

@@ -27,7 +27,9 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.jspecify.annotations.Nullable;
@@ -96,8 +98,8 @@ record SelectedPage(
             Sight seen)
             throws Exception {
         Form form = Form.of(typed);
-        Operation whole = calls.all().get(form.value("do"));
-        Sight sight = whole == null || whole.each() == Each.NONE
+        Operation whole = offered(form.value("do"));
+        Sight sight = whole == null
                 ? null
                 : sight(request, new Endpoint("POST", whole.page())).orElse(null);
         if (whole == null || sight == null) {
@@ -186,6 +188,19 @@ record SelectedPage(
         } catch (Refusal refused) {
             return Optional.of(refused.message());
         }
+    }
+
+    /** Returns an operation that the list offers, or one that undoes such an operation; null: it is neither. */
+    private @Nullable Operation offered(String page) {
+        return OFFERED.keySet().stream()
+                .map(calls.all()::get)
+                .filter(Objects::nonNull)
+                .flatMap(each -> Stream.of(each.page(), each.undo()))
+                .filter(page::equals)
+                .map(calls.all()::get)
+                .filter(found -> found != null && found.each() != Each.NONE)
+                .findFirst()
+                .orElse(null);
     }
 
     private static Message missing(String name) {

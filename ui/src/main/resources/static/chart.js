@@ -9,7 +9,6 @@
     const lang = page.lang === "en" ? "en-GB" : page.lang;
     const probe = document.createElement("span");
     const pictures = new Map();
-
     function ink(name) {
         probe.style.color = `var(--${name})`;
         return getComputedStyle(probe).color;
@@ -24,7 +23,6 @@
         }
     }
     const timeZone = knownZone();
-
     function timeLabels(times, step) {
         const shown = step < DAY ? { timeStyle: step < 60 ? "medium" : "short", hourCycle: "h23" }
             : step < 28 * DAY ? { day: "numeric", month: "short" } : { month: "short", year: "numeric" };
@@ -43,7 +41,6 @@
         }
         return value.toLocaleString(lang) + (unit === "%" ? " %" : unit);
     }
-
     const rowsOf = table => [...table.tBodies[0].rows];
     function valueOf(cell) {
         const value = Number.parseFloat(cell.dataset.v ?? cell.textContent);
@@ -54,7 +51,6 @@
     // The legend has the texts of a row of the table: of the last one that is not a forecast, if the mouse is elsewhere.
     const lastOf = (rows, main) => rows.findLastIndex(row => valueOf(row.cells[main]) !== null);
     const words = (table, at, main) => (plot, value, series, row) => rowsOf(table)[row ?? lastOf(rowsOf(table), main)]?.cells[at].textContent.trim() || "–";
-
     function series(table, main, { at, name, kind }) {
         const stroke = () => ink(kind === "limit" ? "quiet" : "accent");
         const alone = kind === "line" && rowsOf(table).filter(row => valueOf(row.cells[at]) !== null).length === 1;
@@ -65,7 +61,7 @@
 
     function options(table, columns, width, low) {
         const { unit, at: main } = columns[0];
-        // A bar begins at its time, and needs room behind the last one.
+        // A bar needs room behind the last time.
         const step = columns.some(column => column.kind === "bar") ? Number(table.dataset.step) : 0;
         const axis = { stroke: () => ink("quiet"), grid: { stroke: () => ink("line"), width: 1 }, ticks: { show: false }, font: `12px ${getComputedStyle(table).fontFamily}` };
         return {
@@ -114,7 +110,11 @@
             }
         }
     };
-    const repaint = () => pictures.forEach(made => made.forEach(({ plot }) => plot.redraw(false)));
-    ["(prefers-color-scheme: dark)", "print"].forEach(query => matchMedia(query).addEventListener("change", repaint));
+    matchMedia("print").addEventListener("change", () => pictures.forEach(made => made.forEach(({ plot }) => plot.redraw())));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        pictures.clear();
+        document.querySelectorAll(".plots").forEach(place => place.remove());
+        globalThis.drawCharts();
+    });
     document.addEventListener("DOMContentLoaded", globalThis.drawCharts);
 })();

@@ -101,6 +101,8 @@ class ChartsBrowserIT {
         String light = image(page);
         page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(ColorScheme.DARK));
         page.waitForCondition(() -> !image(page).equals(light));
+        assertThat(page.locator(".first canvas")).hasCount(1);
+        assertThat(page.locator(".first .u-marker").nth(1)).hasCSS("border-color", "rgb(141, 189, 228)");
         Axe.check(page, "dark", Axe.WCAG);
         page.setViewportSize(400, 800);
         page.waitForCondition(() -> Boolean.TRUE.equals(page.evaluate("""

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The tables that pictures are drawn from. */
@@ -143,7 +144,7 @@ class ChartsTest {
                 .contains(10L);
     }
 
-    private static Compared drill(double seconds, Double forecast) {
+    private static Compared drill(double seconds, @Nullable Double forecast) {
         return new Compared(1, "P1", "P1/S1", NOW, 1, 1, seconds, forecast);
     }
 

@@ -16,6 +16,7 @@ import dozo.manifest.Signs;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
+import dozo.remote.KeyPowers.Harm;
 import dozo.report.Report;
 import dozo.report.Report.NightState;
 import dozo.restore.Restores.RestoreState;
@@ -149,6 +150,7 @@ class WordsTest {
                         Arrays.stream(RestoreState.values())
                                 .flatMap(each -> Stream.of("restores.is." + each, "drill.is." + each)),
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
+                        Arrays.stream(Harm.values()).map(each -> "power.harm." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
                         Arrays.stream(Breach.Kind.values()).map(each -> "breach." + each),
                         Arrays.stream(Verdict.values())

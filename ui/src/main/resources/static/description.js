@@ -3,4 +3,5 @@ const shown = document.getElementById('description');
 SwaggerUIBundle({
     url: shown.dataset.url, domNode: shown, supportedSubmitMethods: [], validatorUrl: null,
     docExpansion: 'list', defaultModelsExpandDepth: 0, filter: true,
+    syntaxHighlight: { activated: false },
 });

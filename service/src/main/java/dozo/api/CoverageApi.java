@@ -26,6 +26,7 @@ import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.verify.Losses.AllLost;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -84,6 +85,22 @@ public record CoverageApi(
             Totals totals,
             List<Totals> projects) {}
 
+    /**
+     * How the data stands at a site.
+     *
+     * @param site missing: no site is registered
+     * @param headline the gravest thing that is true, as in {@code GET /coverage}
+     * @param sentence says it in English, or in the language of {@code Accept-Language}
+     * @param safe whether every experiment is safe and none is at risk; or all are retired
+     * @param nextNight missing: none is planned
+     */
+    public record Stand(
+            @Nullable String site,
+            String headline,
+            String sentence,
+            boolean safe,
+            @Nullable Instant nextNight) {}
+
     /** The results for a period; {@code until} is exclusive. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
 
@@ -106,7 +123,7 @@ public record CoverageApi(
                 at,
                 coverage.recordedSince(id).orElse(null),
                 now == null ? null : now.kind().word(),
-                now == null ? null : messages.getMessage("headline." + now.kind(), now.arguments(), language),
+                now == null ? null : now.sentence().in(messages, language),
                 now == null ? null : now.risks(),
                 now == null ? null : now.lost(),
                 at == null ? freezes.count(sight) : null,
@@ -122,6 +139,22 @@ public record CoverageApi(
                         .without("risks", "lost", "openFindings", "retired", "totals", "projects")
                         .and(TOTALS.in(ShownCoverage::totals)),
                 line -> line.accept(shown));
+    }
+
+    /** Says in a sentence how the data stands at each site, the gravest first. There is only one page. */
+    @GetMapping("/sentences")
+    Page<Stand> sentences(Sight sight, Locale language) {
+        return new Page<>(
+                headlines.all(sight).stream()
+                        .sorted(Comparator.comparing(Headline::kind))
+                        .map(each -> new Stand(
+                                each.siteName(),
+                                each.kind().word(),
+                                each.sentence().in(messages, language),
+                                each.safe(),
+                                each.nextNight()))
+                        .toList(),
+                null);
     }
 
     /** Lists what is safe of each experiment. */

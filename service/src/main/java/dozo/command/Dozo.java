@@ -3,6 +3,7 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.CoverageApi.Stand;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
@@ -14,6 +15,7 @@ import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +25,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.IFactory;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The root of the command line, with a method for each short command. */
 @Command(
@@ -172,27 +176,36 @@ public final class Dozo {
     @Command(
             name = "status",
             mixinStandardHelpOptions = true,
-            description = "Shows a run, its progress and findings, and frozen experiments.")
+            description = "Says whether everything is safe, and shows the last run with its progress and findings, or another run.")
     int status(
             @Mixin Connection service,
+            @Option(
+                            names = {"-v", "--verbose"},
+                            description = "Also shows what slowed the run.")
+                    boolean verbose,
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's number; by default the last run.")
                     @Nullable
                     Long number) {
-        Answer<ShownRun> shown;
-        if (number == null) {
-            Answer<List<ShownRun>> latest = service.page(RUNS + "?limit=1", ShownRun.class);
-            if (latest.value().isEmpty()) {
-                service.print(latest, "No run yet.");
-                return Exit.WELL;
-            }
-            shown = Answer.first(latest);
-        } else {
-            shown = service.get(RUNS + "/" + number, ShownRun.class);
+        if (number != null) {
+            Answer<ShownRun> shown = service.get(RUNS + "/" + number, ShownRun.class);
+            service.print(shown, out -> print(out, service, shown.value(), verbose, true));
+            return exitCode(shown.value());
         }
-        print(service, shown);
-        return shown.value().findings() > 0
-                ? Exit.NOT_SAFE
-                : RunReport.exitCode(shown.value().state());
+        Answer<List<Stand>> stands = service.page("/api/v1/coverage/sentences", Stand.class);
+        Answer<List<ShownRun>> latest = service.page(RUNS + "?limit=1", ShownRun.class);
+        Optional<ShownRun> last = latest.value().stream().findFirst();
+        ObjectNode sent = last.isPresent() ? (ObjectNode) latest.sent().get(0) : Connection.JSON.createObjectNode();
+        service.print(new Answer<>(stands.value(), sent.set("sentences", stands.sent())), out -> {
+            RiskReport.print(out, stands.value());
+            last.ifPresentOrElse(
+                    run -> print(out, service, run, verbose, false), () -> out.println("No run yet."));
+        });
+        boolean safe = stands.value().stream().allMatch(Stand::safe);
+        return safe ? last.map(Dozo::exitCode).orElse(Exit.WELL) : Exit.NOT_SAFE;
+    }
+
+    private static int exitCode(ShownRun run) {
+        return run.findings() > 0 ? Exit.NOT_SAFE : RunReport.exitCode(run.state());
     }
 
     @Command(
@@ -266,12 +279,15 @@ public final class Dozo {
 
     /** Prints a run with its findings, and then whether the promises are kept. */
     static void print(Connection service, Answer<ShownRun> answer) {
-        service.print(answer, out -> print(out, service, answer.value()));
+        service.print(answer, out -> print(out, service, answer.value(), true, true));
     }
 
-    private static void print(PrintWriter out, Connection service, ShownRun run) {
+    private static void print(
+            PrintWriter out, Connection service, ShownRun run, boolean bottlenecks, boolean sentence) {
         RunReport.print(out, run.run(), progress(run, true));
-        RunReport.bottlenecks(out, run.bottlenecks());
+        if (bottlenecks) {
+            RunReport.bottlenecks(out, run.bottlenecks());
+        }
         RunReport.workers(out, run.workers());
         if (run.findings() > 0) {
             RunReport.findings(
@@ -282,7 +298,11 @@ public final class Dozo {
         ShownCoverage coverage = service.get(
                         "/api/v1/coverage?site=" + Connection.encoded(run.site()), ShownCoverage.class)
                 .value();
-        RiskReport.print(out, service, coverage);
+        if (sentence) {
+            RiskReport.print(out, service, coverage);
+        } else {
+            RiskReport.printRisks(out, service, coverage);
+        }
         PromiseReport.print(out, service, run.site());
         PromiseReport.printDrills(out, service);
         ShownService shown = service.get("/api/v1/service", ShownService.class).value();

@@ -34,7 +34,9 @@ public final class RunReport {
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
         if (progress.units() == 0) {
-            String what = run.goesOn() ? "looking for what is new" : "nothing to send";
+            String what = run.goesOn()
+                    ? "looking for what is new"
+                    : run.state() == RunState.COMPLETE ? "nothing to send" : "nothing was sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
         }
         String moved = progress.bytesMoved() == 0 ? "" : ", %s moved".formatted(Size.text(progress.bytesMoved()));
@@ -43,7 +45,7 @@ public final class RunReport {
                 .formatted(
                         run.id(),
                         word(run.state()),
-                        percent(progress),
+                        progress.percent(),
                         Size.text(progress.bytesDone()),
                         Size.text(progress.bytes()),
                         progress.unitsDone(),
@@ -58,16 +60,15 @@ public final class RunReport {
         if (run.state() != RunState.RUNNING || bytes == 0) {
             return progress(run, progress.recorded());
         }
-        long arrived = progress.bytesArrived();
         return "run %d  %d%% verified  %d%% moved of %s  %s/s  %,d files/s%s"
                 .formatted(
                         run.id(),
-                        percent(progress),
-                        Math.max(percent(progress), 100 * arrived / bytes),
+                        progress.percent(),
+                        progress.percentMoved(),
                         Size.text(bytes),
                         Size.text(rate.bytes()),
                         rate.entries(),
-                        rate.left(bytes - arrived));
+                        rate.left(bytes - progress.bytesArrived()));
     }
 
     /** Returns the progress of a scrub as one line without a line break. */
@@ -225,14 +226,5 @@ public final class RunReport {
             case FINDINGS -> "ended with findings";
             case FAILED, STOPPED -> state.name().toLowerCase(Locale.ROOT);
         };
-    }
-
-    /** Returns the progress in percent: 100 only if everything is done. */
-    private static long percent(Progress progress) {
-        boolean done = progress.unitsDone() == progress.units();
-        if (done || progress.bytes() == 0) {
-            return done ? 100 : 100 * progress.unitsDone() / progress.units();
-        }
-        return Math.min(99, (long) (100.0 * progress.bytesDone() / progress.bytes()));
     }
 }

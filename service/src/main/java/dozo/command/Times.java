@@ -19,6 +19,11 @@ final class Times {
         return time == null ? "-" : FORMAT.format(time);
     }
 
+    /** Returns it without seconds. */
+    static String minute(Instant time) {
+        return text(time).replaceFirst(":\\d\\d ", " ");
+    }
+
     /** Returns its day in this machine's zone. */
     static String day(Instant time) {
         return text(time).substring(0, 10);

@@ -2,14 +2,20 @@ package dozo.message;
 
 import dozo.alert.Condition.Kind;
 import dozo.alert.Outbox.Message;
+import dozo.alert.Outbox.Occasion;
+import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
+import dozo.manifest.Freezes.Swept;
 import dozo.report.Reports;
 import dozo.report.Teller;
 import dozo.report.Told;
+import dozo.run.Sentence;
 import dozo.start.Settings;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +31,7 @@ class Text {
     private final MessageSource words;
     private final Reports reports;
     private final Teller teller;
+    private final Freezes freezes;
     private final Settings settings;
     private final ZoneId zone;
 
@@ -42,10 +49,17 @@ class Text {
             @Nullable String html,
             @Nullable Told report) {}
 
-    Text(MessageSource words, Reports reports, Teller teller, Settings settings, ZoneId zone) {
+    Text(
+            MessageSource words,
+            Reports reports,
+            Teller teller,
+            Freezes freezes,
+            Settings settings,
+            ZoneId zone) {
         this.words = words;
         this.reports = reports;
         this.teller = teller;
+        this.freezes = freezes;
         this.settings = settings;
         this.zone = zone;
     }
@@ -86,8 +100,10 @@ class Text {
     }
 
     private String sentence(Message message, Kind kind, Locale locale) {
-        Object[] arguments = {message.count(), message.subject(), 1};
-        return words.getMessage("headline." + kind.name(), arguments, locale);
+        Swept frozen = kind != Kind.FROZEN || message.project() == null || message.occasion() == Occasion.CLEARED
+                ? null
+                : freezes.swept(Sight.of(List.of(message.project()))).orElse(null);
+        return Sentence.of(kind, message.count(), message.subject(), 1, frozen).in(words, locale);
     }
 
     private void line(StringJoiner body, String key, @Nullable String value, Locale locale) {

@@ -9,7 +9,6 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.manifest.ChangeSummary.Sum;
 import dozo.registry.ExperimentSearch.Held;
-import dozo.transfer.TransferUnits.Progress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -231,17 +230,11 @@ public record Format(ZoneId zone, Locale locale) {
         };
     }
 
-    /** Returns the progress of a run in percent. */
-    public int share(Progress progress) {
-        boolean all = progress.units() > 0 && progress.units() == progress.unitsDone();
-        return share(progress.bytesDone(), progress.bytes(), all);
-    }
-
-    /** Returns a share in percent: 100 only if everything is done; 0 if there is nothing. */
+    /** Returns a share in percent: 100 only if everything is done, 0 only if nothing is. */
     private static int share(long done, long whole, boolean all) {
         if (all) {
             return 100;
         }
-        return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
+        return whole == 0 ? 0 : (int) Math.clamp(100.0 * done / whole, done > 0 ? 1 : 0, 99);
     }
 }

@@ -156,7 +156,7 @@ public class Coverage {
 
         /**
          * Returns the safe share in percent, by bytes, or by experiments if all known bytes are safe. It is rounded
-         * down: 100 only if everything is safe, 0 if there are no experiments.
+         * down: 100 only if everything is safe, 0 only if no file is.
          */
         public int percent() {
             if (safe) {
@@ -164,7 +164,7 @@ public class Coverage {
             }
             long done = bytesSafe < bytes ? bytesSafe : experimentsSafe;
             long whole = bytesSafe < bytes ? bytes : experiments;
-            return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
+            return whole == 0 ? 0 : (int) Math.clamp(100.0 * done / whole, filesSafe > 0 ? 1 : 0, 99);
         }
     }
 

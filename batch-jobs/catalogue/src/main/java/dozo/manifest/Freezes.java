@@ -58,6 +58,15 @@ public class Freezes {
         }
     }
 
+    /**
+     * What vanished or changed at once in all frozen experiments that a user may see.
+     *
+     * @param entriesLost files and links that vanished or changed, of {@code entries} of the last manifests
+     * @param first {@code project/experiment} of the first one
+     * @param sites the names of the sites that have a complete copy of every one, in order
+     */
+    public record Swept(long experiments, long entriesLost, long entries, String first, List<String> sites) {}
+
     public Freezes(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
         this.ledger = ledger;
@@ -88,6 +97,28 @@ public class Freezes {
                 .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
+    }
+
+    /** Returns what the freezes together say; empty: no experiment that the user may see is frozen, without retired ones. */
+    public Optional<Swept> swept(Sight sight) {
+        return jdbc.sql("""
+                        with seen as (
+                            select experiment_id, p.code || '/' || e.code as name, m.files + m.links as entries,
+                                   least(f.entries_lost, m.files + m.links) as lost
+                            from frozen_experiment f join living_experiment e using (experiment_id)
+                            join project p using (project_id) join manifest m using (experiment_id, manifest_no)
+                            where f.ended_at is null and f.released_at is null and in_sight(:seen, p.code)
+                        )
+                        select count(*) as experiments, sum(lost)::bigint as entries_lost, sum(entries)::bigint as entries,
+                               (array_agg(name order by experiment_id))[1] as first,
+                               array(select s.name from site s
+                                     where s.removed_at is null and not exists (
+                                             select from seen left join protection t
+                                               on t.experiment_id = seen.experiment_id and t.site_id = s.site_id
+                                             where t.entries = t.entries_safe is not true)
+                                     order by s.name) as sites
+                        from seen having count(*) > 0
+                        """).param("seen", sight.seen()).query(Rows.of(Swept.class)).optional();
     }
 
     /** Returns at most {@code limit} unreleased freezes that the user may see, by experiment, after {@code after}. */

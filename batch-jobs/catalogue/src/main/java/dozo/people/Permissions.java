@@ -126,6 +126,7 @@ public final class Permissions {
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
             GET    /api/v1/coverage/groups                                         own         all      all     all   read
+            GET    /api/v1/coverage/sentences                                      own         all      all     all   read
             GET    /api/v1/coverage/unprotected                                    own         all      all     all   read
             GET    /api/v1/coverage/waits                                          own         all      all     all   read
             GET    /api/v1/drills                                                  own         all      all     all   read

@@ -61,7 +61,7 @@ public class AuditReports {
                 union all
                 select f.finding_id, f.run_id, f.experiment_id
                 from finding f join run later on later.run_id = f.superseded_by
-                where f.found_at <= :at and (later.ended_at is null or later.ended_at > :at)
+                where f.found_at <= :at and coalesce(f.superseded_at, later.ended_at, 'infinity') > :at
             )
             """;
 
@@ -80,7 +80,7 @@ public class AuditReports {
             ), standing as (
                 select f.finding_id, f.run_id, experiment_id
                 from finding f join seen using (experiment_id) left join run later on later.run_id = f.superseded_by
-                where f.found_at <= :at and (f.superseded_by is null or later.ended_at is null or later.ended_at > :at)
+                where f.found_at <= :at and (f.superseded_by is null or coalesce(f.superseded_at, later.ended_at, 'infinity') > :at)
             )
             """;
 

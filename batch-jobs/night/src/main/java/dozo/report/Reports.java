@@ -9,6 +9,7 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
 import dozo.plan.NightForecast;
 import dozo.registry.Refusal;
 import dozo.registry.WrittenDay;
@@ -63,6 +64,7 @@ public class Reports {
     private final Findings findings;
     private final Headlines headlines;
     private final Alerts alerts;
+    private final Freezes freezes;
     private final Nights nights;
     private final Runs runs;
     private final Forecasts forecasts;
@@ -100,6 +102,7 @@ public class Reports {
             Findings findings,
             Headlines headlines,
             Alerts alerts,
+            Freezes freezes,
             Nights nights,
             Runs runs,
             Forecasts forecasts,
@@ -110,6 +113,7 @@ public class Reports {
         this.findings = findings;
         this.headlines = headlines;
         this.alerts = alerts;
+        this.freezes = freezes;
         this.nights = nights;
         this.runs = runs;
         this.forecasts = forecasts;
@@ -325,7 +329,7 @@ public class Reports {
     /** Returns the alerts that stood, and of now also the gravest of each headline that is no alert, or not one of this user's. */
     private List<Need> needs(Asked asked, List<Headline> now) {
         List<Need> alerted = alerts.standing(asked.sight, asked.at, NEEDS_MAX).stream()
-                .map(Reports::need)
+                .map(alert -> need(asked, alert))
                 .toList();
         Stream<Need> more = now.stream()
                 .filter(headline -> headline.kind().bad())
@@ -337,9 +341,18 @@ public class Reports {
                 .toList();
     }
 
-    private static Need need(Alert alert) {
+    private Need need(Asked asked, Alert alert) {
         return new Need(
-                alert.kind(), alert.site(), alert.project(), alert.count(), alert.subject(), 1, alert.raisedAt());
+                alert.kind(),
+                alert.site(),
+                alert.project(),
+                alert.count(),
+                alert.subject(),
+                1,
+                asked.current() && alert.kind() == Condition.Kind.FROZEN && alert.project() != null
+                        ? freezes.swept(Sight.of(List.of(alert.project()))).orElse(null)
+                        : null,
+                alert.raisedAt());
     }
 
     private static Need need(Headline headline) {
@@ -350,6 +363,7 @@ public class Reports {
                 headline.count(),
                 String.valueOf(headline.subject()),
                 headline.experiments(),
+                headline.frozen(),
                 null);
     }
 }

@@ -89,7 +89,7 @@ public class Teller {
         }
 
         private String sentence(Need need) {
-            return say("headline." + need.kind(), need.count(), need.subject(), need.experiments());
+            return need.sentence().in(words, locale);
         }
 
         private List<Section> sections() {

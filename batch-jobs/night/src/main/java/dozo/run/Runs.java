@@ -376,6 +376,8 @@ public class Runs {
             units.total(id);
             if (state == RunState.COMPLETE) {
                 findings.supersede(id);
+            } else {
+                findings.ended(id);
             }
             // Without the message: an error's text may quote a file's name.
             ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));

@@ -51,7 +51,11 @@ class CommandLineTest {
         SiteAddress at = site.address();
 
         assertThat(dozo("coverage")).isEqualTo(new Ended(1, "No experiment is registered yet.\n", ""));
-        assertThat(dozo("status")).isEqualTo(new Ended(0, "No run yet.\n", ""));
+        assertThat(dozo("status")).isEqualTo(new Ended(Exit.NOT_SAFE, """
+                No experiment is registered yet.
+                First add a site: dozo site add NAME USER@HOST:/FOLDER
+                No run yet.
+                """, ""));
         dozo("project add P1 --title Vision").ends(0);
         assertThat(dozo("project list").out()).contains("CODE").contains("P1").contains("Vision");
         assertThat(dozo("register --project P1 --code S1 --modality MR --acquired 2020-02-29", source.getParent())
@@ -93,7 +97,10 @@ class CommandLineTest {
         assertThat(dozo("coverage").out()).contains("P1/S1").contains("The experiment is safe: 1 files, 5 B.");
         dozo("coverage").ends(0);
         assertThat(dozo("coverage --json").out()).contains("\"bytesSafe\" : 5");
-        dozo("status").ends(0);
+        assertThat(dozo("status").ends(0).out())
+                .startsWith("The experiment is safe at dr.\nrun 1 is complete: 100%")
+                .doesNotContain("bottlenecks");
+        assertThat(dozo("status --json").out()).contains("\"headline\" : \"safe\"", "\"state\" : \"COMPLETE\"");
         assertThat(dozo("prove P1/S1 sub/a.txt").out())
                 .startsWith("P1/S1: sub/a.txt\n  file, 5 B, modified 20")
                 .contains("sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
@@ -275,7 +282,7 @@ class CommandLineTest {
                 .contains("none damaged")
                 .contains("Stored copies: 100 % were read within 90 days, the oldest 20")
                 .endsWith("; none is damaged.\n");
-        assertThat(dozo("status").out()).startsWith("scrub 2 is complete: ");
+        assertThat(dozo("status").out()).startsWith("The experiment is safe at dr.\nscrub 2 is complete: ");
         assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
 
         Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "hellO");
@@ -329,16 +336,17 @@ class CommandLineTest {
         coverage.ends(Exit.NOT_SAFE);
         assertThat(coverage.out())
                 .contains("The experiment is safe")
-                .contains("1 experiment is frozen until a person releases it (P1/S1).\n  frozen: P1/S1 since 20")
+                .contains("19 of 20 files of P1/S1 vanished or changed at once: deleted, or encrypted by malware? "
+                        + "The copies at dr are untouched.\n  frozen: P1/S1 since 20")
                 .containsPattern("P1/S1 since 20[^,]+ [+-]\\d\\d:\\d\\d, 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
-        assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
+        assertThat(dozo("status").out()).contains("19 of 20 files of P1/S1 vanished").contains("dozo release P1/S1");
         assertThat(dozo("coverage --json").out()).contains("\"frozen\" : 1");
         assertThat(dozo("coverage --by project").out()).contains("dozo release P1/S1");
         assertThat(dozo("coverage --csv").ends(Exit.NOT_SAFE).out()).doesNotContain("release");
         String page = service.page(service.browser(), "/");
         assertThat(page)
-                .contains("1 experiment is frozen until a person releases it (P1/S1).")
+                .contains("19 of 20 files of P1/S1 vanished or changed at once: deleted, or encrypted by malware? ")
                 .contains("19 files and links, 95 B lost")
                 .contains("dozo release P1/S1")
                 .doesNotContain("answer safe");
@@ -417,7 +425,8 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("12 experiments are frozen until a person releases them (P1/S0 and others).")
+                .contains("Too much of 12 experiments vanished or changed at once (P1/S0 and others): deleted, or encrypted by"
+                        + " malware?")
                 .contains("dozo release P1/S9")
                 .doesNotContain("dozo release P1/S10")
                 .contains("and 2 more: dozo experiments --state frozen");

@@ -200,8 +200,9 @@ public final class Dozo {
             last.ifPresentOrElse(
                     run -> print(out, service, run, verbose, false), () -> out.println("No run yet."));
         });
-        boolean safe = stands.value().stream().allMatch(Stand::safe);
-        return safe ? last.map(Dozo::exitCode).orElse(Exit.WELL) : Exit.NOT_SAFE;
+        return stands.value().stream().allMatch(RiskReport::isWell)
+                ? last.map(Dozo::exitCode).orElse(Exit.WELL)
+                : Exit.NOT_SAFE;
     }
 
     private static int exitCode(ShownRun run) {

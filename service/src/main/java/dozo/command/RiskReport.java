@@ -59,6 +59,11 @@ final class RiskReport {
         }
     }
 
+    /** Returns whether everything is safe, and nothing needs a person. */
+    static boolean isWell(Stand stand) {
+        return stand.safe() && !Kind.of(stand.headline()).bad();
+    }
+
     private static Colour colour(Kind kind) {
         return kind == Kind.SAFE ? Colour.GOOD : kind.bad() ? Colour.BAD : Colour.WAITING;
     }

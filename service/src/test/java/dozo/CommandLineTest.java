@@ -3,8 +3,14 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Hierarchy;
 import java.io.IOException;
@@ -358,6 +364,23 @@ class CommandLineTest {
                 .satisfies(after -> assertThat(after.out()).doesNotContain("frozen"));
         assertThat(dozo("status").out()).doesNotContain("is frozen,");
         assertThat(service.page(service.browser(), "/")).contains("answer safe");
+    }
+
+    @Test
+    void aCheckThatLogsInEndsThatARunCouldNot() throws Exception {
+        registered("file");
+        dozo("run --wait").ends(0);
+        Run failed = service.openRun();
+        service.bean(Findings.class).add(failed.id(), new Finding(null, Problem.SITE_KEY_CHANGED, "another key"));
+        service.bean(Runs.class).close(failed.id(), RunState.FAILED, "another key");
+        assertThat(dozo("status").out()).startsWith("The host key of site dr has changed. Nothing is sent.\n");
+
+        dozo("site check dr").ends(0);
+
+        assertThat(dozo("status").out()).startsWith("The experiment is safe at dr.\n");
+        long id = service.count("select finding_id from finding");
+        assertThat(dozo("findings", id).out()).contains("another key").contains("no longer true");
+        assertThat(service.page(service.browser(), "/findings?all=true")).contains("no longer true: the site works again");
     }
 
     /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */

@@ -8,6 +8,7 @@ import dozo.RunningService;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Sight;
 import dozo.ledger.Supersession;
 import dozo.people.Role;
 import dozo.registry.Experiments;
@@ -17,6 +18,8 @@ import dozo.registry.SiteSchedules;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.report.Reports;
+import dozo.report.Teller;
 import dozo.run.Headlines.Kind;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -26,6 +29,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -48,7 +52,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What page, REST and {@code dozo status} say first in each situation of {@code first-sentences.txt}, in both languages. A situation
+ * What page, REST, {@code dozo status} and the morning report say first in each situation of {@code first-sentences.txt}, in both languages. A situation
  * is made by the stores that make it at other times, or by their rows.
  */
 class FirstSentenceTest {
@@ -127,6 +131,10 @@ class FirstSentenceTest {
             }
             status.ends(Integer.parseInt(situation.get("exit")));
         }
+        if (Kind.of(situation.get("kind")).bad() && !manager) {
+            assertThat(report(Locale.ENGLISH)).contains(situation.get("en"));
+            assertThat(report(Locale.JAPANESE)).contains(situation.get("ja"));
+        }
         if (situation.lines.containsKey("page")) {
             assertThat(page).contains(situation.get("page"));
         }
@@ -142,6 +150,27 @@ class FirstSentenceTest {
         assertThat(all).hasSizeGreaterThanOrEqualTo(40);
         assertThat(all.stream().map(each -> Kind.of(each.get("kind"))).collect(Collectors.toSet()))
                 .isEqualTo(EnumSet.allOf(Kind.class));
+    }
+
+    @Test
+    void theDocumentedOrderIsTheOrderOfGravity() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "reference", "pages.md"));
+        String table = page.substring(page.indexOf("| `headline` | is true if |"), page.indexOf("## The calendar of nights"));
+        List<Kind> documented = table.lines()
+                .filter(line -> line.startsWith("| `") && !line.contains("`headline`"))
+                .flatMap(line -> Pattern.compile("`([a-z-]+)`").matcher(line.split("\\|")[1]).results())
+                .map(word -> Kind.of(word.group(1)))
+                .toList();
+
+        assertThat(documented).containsExactly(Kind.values());
+        assertThat(page).contains(" for " + situations().count() + " situations");
+    }
+
+    /** Returns the text of the mail with today's report. */
+    private String report(Locale language) {
+        return service.bean(Teller.class)
+                .tell(service.bean(Reports.class).of(Sight.EVERYTHING, (String) null), language)
+                .text();
     }
 
     private static String first(String page) {
@@ -186,6 +215,14 @@ class FirstSentenceTest {
                 }
                 close(run, RunState.COMPLETE);
             }
+            // The last run had found its site usable, and failed later.
+            case "passed" -> sql("""
+                    insert into batch_job_instance values (1, 1, 'x', 'x');
+                    insert into batch_job_execution (job_execution_id, job_instance_id, create_time) values (1, 1, now());
+                    insert into batch_job_execution_params select 1, 'run', 'x', max(run_id)::text, 'Y' from run;
+                    insert into batch_step_execution (step_execution_id, version, step_name, job_execution_id, create_time, status)
+                    values (1, 1, 'checkSite', 1, now(), 'COMPLETED')
+                    """);
             case "login" -> Supersession.usable(service.jdbc(), site(step[1]).id(), Instant.now(), false);
             case "mounted" -> service.bean(Findings.class).mounted(site(step[1]).id(), Instant.now());
             case "stores" -> {

@@ -86,6 +86,11 @@ public class Findings {
             return path == null ? null : path.toString();
         }
 
+        /** Returns whether a newer fact than the runs that found it shows that it is over. */
+        public boolean refuted() {
+            return supersededBy != null && supersededBy <= lastRun;
+        }
+
         /** Returns whether it needs a person: it is neither superseded nor acknowledged nor over. */
         @JsonProperty
         public boolean open() {

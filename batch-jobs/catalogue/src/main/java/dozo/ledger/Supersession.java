@@ -65,7 +65,9 @@ public final class Supersession {
                           and f.last_run_id < now.run_id and f.superseded_by is null
                           and case
                               when f.reason = 'RUN_FAILED' then
-                                  (now.state <> 'FAILED' or exists (select from run_finding l where l.run_id = now.run_id))
+                                  (now.state <> 'FAILED'
+                                   or exists (select from finding o where o.last_run_id = now.run_id and o.experiment_id is null
+                                                and o.reason in ('SITE_KEY_CHANGED', 'SITE_FULL', 'SITE_UNREACHABLE', 'SITE_UNUSABLE')))
                                   and (now.kind = 'scrub' and earlier.kind = 'scrub'
                                        or now.kind = 'nightlyBackup' and earlier.kind <> 'scrub'
                                           and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0

@@ -3,19 +3,16 @@ package dozo.message;
 import dozo.alert.Condition.Kind;
 import dozo.alert.Outbox.Message;
 import dozo.alert.Outbox.Occasion;
-import dozo.ledger.Sight;
-import dozo.manifest.Freezes;
-import dozo.manifest.Freezes.Swept;
 import dozo.report.Reports;
 import dozo.report.Teller;
 import dozo.report.Told;
+import dozo.run.Headlines;
 import dozo.run.Sentence;
 import dozo.start.Settings;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
-import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +28,7 @@ class Text {
     private final MessageSource words;
     private final Reports reports;
     private final Teller teller;
-    private final Freezes freezes;
+    private final Headlines headlines;
     private final Settings settings;
     private final ZoneId zone;
 
@@ -53,13 +50,13 @@ class Text {
             MessageSource words,
             Reports reports,
             Teller teller,
-            Freezes freezes,
+            Headlines headlines,
             Settings settings,
             ZoneId zone) {
         this.words = words;
         this.reports = reports;
         this.teller = teller;
-        this.freezes = freezes;
+        this.headlines = headlines;
         this.settings = settings;
         this.zone = zone;
     }
@@ -100,10 +97,10 @@ class Text {
     }
 
     private String sentence(Message message, Kind kind, Locale locale) {
-        Swept frozen = kind != Kind.FROZEN || message.project() == null || message.occasion() == Occasion.CLEARED
-                ? null
-                : freezes.swept(Sight.of(List.of(message.project()))).orElse(null);
-        return Sentence.of(kind, message.count(), message.subject(), 1, frozen).in(words, locale);
+        Sentence sentence = message.occasion() == Occasion.CLEARED
+                ? Sentence.of(kind, message.count(), message.subject(), 1, null)
+                : headlines.sentence(kind, message.project(), message.count(), message.subject());
+        return sentence.in(words, locale);
     }
 
     private void line(StringJoiner body, String key, @Nullable String value, Locale locale) {

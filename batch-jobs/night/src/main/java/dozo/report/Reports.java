@@ -9,7 +9,6 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
-import dozo.manifest.Freezes;
 import dozo.plan.NightForecast;
 import dozo.registry.Refusal;
 import dozo.registry.WrittenDay;
@@ -64,7 +63,6 @@ public class Reports {
     private final Findings findings;
     private final Headlines headlines;
     private final Alerts alerts;
-    private final Freezes freezes;
     private final Nights nights;
     private final Runs runs;
     private final Forecasts forecasts;
@@ -102,7 +100,6 @@ public class Reports {
             Findings findings,
             Headlines headlines,
             Alerts alerts,
-            Freezes freezes,
             Nights nights,
             Runs runs,
             Forecasts forecasts,
@@ -113,7 +110,6 @@ public class Reports {
         this.findings = findings;
         this.headlines = headlines;
         this.alerts = alerts;
-        this.freezes = freezes;
         this.nights = nights;
         this.runs = runs;
         this.forecasts = forecasts;
@@ -349,9 +345,7 @@ public class Reports {
                 alert.count(),
                 alert.subject(),
                 1,
-                asked.current() && alert.kind() == Condition.Kind.FROZEN && alert.project() != null
-                        ? freezes.swept(Sight.of(List.of(alert.project()))).orElse(null)
-                        : null,
+                asked.current() ? headlines.frozen(alert.kind(), alert.project()) : null,
                 alert.raisedAt());
     }
 

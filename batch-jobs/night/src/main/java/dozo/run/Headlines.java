@@ -304,6 +304,18 @@ public class Headlines {
         return of(sight, site, everywhere(sight));
     }
 
+    /** Returns the sentence of an alert that stands, with its facts of now. */
+    public Sentence sentence(Enum<?> kind, @Nullable String project, long count, String subject) {
+        return Sentence.of(kind, count, subject, 1, frozen(kind, project));
+    }
+
+    /** Returns what is frozen in a project; null: nothing is, or the kind is another one. */
+    public @Nullable Swept frozen(Enum<?> kind, @Nullable String project) {
+        return !kind.name().equals(Kind.FROZEN.name()) || project == null
+                ? null
+                : freezes.swept(Sight.of(List.of(project))).orElse(null);
+    }
+
     private Everywhere everywhere(Sight sight) {
         return new Everywhere(
                 losses.all(sight, SHOWN),

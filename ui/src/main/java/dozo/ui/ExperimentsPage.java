@@ -19,8 +19,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -77,8 +77,7 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices, Op
         model.addAttribute(
                 "offered",
                 SelectedPage.OFFERED.keySet().stream()
-                        .map(calls.all()::get)
-                        .filter(Objects::nonNull)
+                        .flatMap(page -> Stream.ofNullable(calls.all().get(page)))
                         .filter(each -> each.each() != Each.NONE && viewer.may("POST", each.page()))
                         .toList());
         model.addAttribute("most", SelectedPage.MOST);

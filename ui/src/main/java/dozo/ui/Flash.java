@@ -46,8 +46,12 @@ record Flash(String said, @Nullable String undo, Map<String, String> fields) {
         Object body = answer instanceof ResponseEntity<?> entity ? entity.getBody() : answer;
         if (operation.present() != null && body != null) {
             Map<String, String> back = back(operation, typed, former);
-            back.replaceAll((name, value) -> name.equals(Operation.SEEN) ? Etag.of(json, body) : value);
-            return new Flash(said, back.isEmpty() ? null : path(operation.page(), variables), back);
+            if (back.isEmpty()) {
+                return new Flash(said, null, back);
+            }
+            back.put("only", String.join(",", back.keySet()));
+            back.put(Operation.SEEN, Etag.of(json, body));
+            return new Flash(said, path(operation.page(), variables), back);
         }
         String undo = operation.undo();
         if (undo.isEmpty() || !viewer.may("POST", undo.replaceFirst("\\?.*", ""))) {
@@ -73,10 +77,6 @@ record Flash(String said, @Nullable String undo, Map<String, String> fields) {
             if (!same && field.kind() != Kind.PASSWORD) {
                 back.put(field.name(), before);
             }
-        }
-        if (!back.isEmpty()) {
-            back.put("only", String.join(",", back.keySet()));
-            back.put(Operation.SEEN, "");
         }
         return back;
     }

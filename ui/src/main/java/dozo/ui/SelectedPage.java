@@ -27,7 +27,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -193,12 +192,11 @@ record SelectedPage(
     /** Returns an operation that the list offers, or one that undoes such an operation; null: it is neither. */
     private @Nullable Operation offered(String page) {
         return OFFERED.keySet().stream()
-                .map(calls.all()::get)
-                .filter(Objects::nonNull)
+                .flatMap(each -> Stream.ofNullable(calls.all().get(each)))
                 .flatMap(each -> Stream.of(each.page(), each.undo()))
                 .filter(page::equals)
-                .map(calls.all()::get)
-                .filter(found -> found != null && found.each() != Each.NONE)
+                .flatMap(each -> Stream.ofNullable(calls.all().get(each)))
+                .filter(found -> found.each() != Each.NONE)
                 .findFirst()
                 .orElse(null);
     }
@@ -217,7 +215,7 @@ record SelectedPage(
     /** Returns those that are ticked, or all that the list has found. */
     private List<String> names(Form form, Sight seen) {
         List<String> names = form.value("all").isEmpty()
-                ? Arrays.stream(form.value("experiments").split("\\s+"))
+                ? Arrays.stream(form.value("experiments").split("\\s+", -1))
                         .filter(name -> !name.isEmpty())
                         .distinct()
                         .toList()

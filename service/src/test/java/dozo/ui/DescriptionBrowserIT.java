@@ -58,7 +58,7 @@ class DescriptionBrowserIT {
         assertThat(said).as("what the policy refuses is said here").isEmpty();
         assertThat(asked).isNotEmpty().allMatch(url -> url.startsWith(service.url() + "/") || url.startsWith("data:"));
         if (Boolean.getBoolean("write.pages")) {
-            page.screenshot(new Page.ScreenshotOptions().setPath(Path.of("/tmp/t52/h8npm/d.png")));
+            page.screenshot(new Page.ScreenshotOptions().setPath(Path.of("target/pages/description.png")));
         }
         Axe.check(page, "all of it", Axe.WCAG);
         page.context().close();

@@ -32,7 +32,7 @@ public final class CatalogueScan {
             entry("tree_folder", Set.of()),
             // Where sources are, and what people call them.
             entry("project", Set.of("title", "source_roots", "restore_roots")),
-            entry("experiment", Set.of("title", "source_root", "list_file")),
+            entry("experiment", Set.of("title", "words", "source_root", "list_file")),
             entry("origin", Set.of("spool", "patterns")),
             entry("origin_project", Set.of("theirs")),
             entry("arrival", Set.of("item", "theirs", "title")),

@@ -1091,6 +1091,8 @@ class PagesBrowserIT {
         pages.put("overview", "/");
         pages.put("experiments", "/experiments");
         pages.put("experiments-none", "/experiments?q=nothing");
+        pages.put("search", "/search?q=p001");
+        pages.put("search-none", "/search?q=nothing+like+this");
         pages.put("ledger", "/audit/ledger");
         pages.put("report", "/audit?report=true");
         pages.put("audit-report", "/audit/report");

@@ -89,6 +89,7 @@ public final class Permissions {
             GET    /audit/waits.csv                                                 own         all      all     all   -
             GET    /holds                                                           own         all      all     all   -
             GET    /erasures                                                        own         all      all     all   -
+            GET    /search                                                         own         all      all     all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
@@ -236,6 +237,7 @@ public final class Permissions {
             GET    /api/v1/scrubs/promise                                          own         all      all     all   read
             GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
             GET    /api/v1/host-key                                                -           -        -       all   write
+            GET    /api/v1/search                                                  own         all      all     all   read
             GET    /api/v1/site-key                                                -           -        -       all   read
             GET    /api/v1/site-key/sites                                                  -           -        -       all   write
             GET    /api/v1/sites                                                   -           all      all     all   read

@@ -24,6 +24,9 @@ final class FileSearch {
     /** How many places are looked up at a time. */
     private static final int PLACES = 100;
 
+    /** How many blocks are read even if the time is up, so that a small catalogue is always read. */
+    private static final int BLOCKS_LEAST = 8;
+
     private final JdbcClient jdbc;
     private final Names names;
     private final Sight sight;
@@ -33,6 +36,8 @@ final class FileSearch {
     private final long deadlineNanos;
     private final List<Hit> hits = new ArrayList<>();
     private final List<Key> keys = new ArrayList<>();
+
+    private int blocks;
 
     /** The last name that was read. */
     private @Nullable Key reached;
@@ -65,26 +70,28 @@ final class FileSearch {
     /** Finds what comes after a place. */
     Found find(Key after) {
         boolean cut = false;
+        int experiment = 0;
+        int enough = 0;
         Key from = after;
         List<Place> places;
         do {
             places = places(from);
-            int experiment = 0;
-            int enough = 0;
             for (Place place : places) {
-                from = new Key(-place.experimentId, -place.first);
                 if (place.experimentId != experiment) {
                     experiment = place.experimentId;
                     enough = Math.min(limit + 1, hits.size() + perExperiment);
                 } else if (hits.size() == enough) {
+                    // Nor is the rest of this experiment looked up.
+                    from = new Key(-experiment, 0);
                     continue;
                 }
+                from = new Key(-place.experimentId, -place.first);
                 boolean whole = scan(place, after, enough);
                 if (hits.size() > limit) {
                     return new Found(hits.subList(0, limit), keys.get(limit - 1), false);
                 }
                 cut |= hits.size() == enough;
-                if (!whole && hits.size() < enough || System.nanoTime() > deadlineNanos) {
+                if (!whole && hits.size() < enough || isOver()) {
                     return new Found(hits, reached, true);
                 }
             }
@@ -125,6 +132,7 @@ final class FileSearch {
         int last = place.experimentId == after.experiment() ? Math.min(place.last, after.entry() - 1) : place.last;
         while (last >= place.first) {
             List<Name> block = names.read(place.experimentId, place.first, last, true);
+            blocks++;
             for (Name name : block) {
                 reached = new Key(-place.experimentId, -name.entry());
                 if (matches(name) && isLatest(place.experimentId, name)) {
@@ -140,11 +148,15 @@ final class FileSearch {
                 return true;
             }
             last = block.getLast().entry() - 1;
-            if (last >= place.first && System.nanoTime() > deadlineNanos) {
+            if (last >= place.first && isOver()) {
                 return false;
             }
         }
         return true;
+    }
+
+    private boolean isOver() {
+        return blocks >= BLOCKS_LEAST && System.nanoTime() > deadlineNanos;
     }
 
     /** Returns whether all words are in the path, and one of them at least partly in the name. */

@@ -50,24 +50,25 @@ public class Names {
     /**
      * Lists some of the names that are not listed yet, those of the latest experiments first.
      *
-     * @return whether there may be more
+     * @return whether there may be more, and nobody else is at it
      */
     @Transactional
     public boolean listSome() {
         Optional<Integer> found = jdbc.sql("select max(experiment_id) from unlisted_manifest")
                 .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
                 .single();
-        found.ifPresent(this::list);
-        return found.isPresent();
+        return found.isPresent() && list(found.get());
     }
 
-    private void list(int experiment) {
-        // Locked: another service that lists the same experiment waits here.
+    private boolean list(int experiment) {
+        // NB: waits for nobody, so that nobody ever waits for each other: what is locked is listed by somebody else, or erased.
         List<Integer> manifests = jdbc.sql("""
-                        select manifest_no from unlisted_manifest where experiment_id = :experiment order by manifest_no for update
+                        select u.manifest_no from unlisted_manifest u join experiment e using (experiment_id)
+                        where experiment_id = :experiment
+                        order by u.manifest_no for no key update of e skip locked for update of u skip locked
                         """).param("experiment", experiment).query(Integer.class).list();
         if (manifests.isEmpty()) {
-            return;
+            return false;
         }
         int from = beginning(experiment);
         for (int step = 0; step < STEP; step++) {
@@ -80,9 +81,10 @@ public class Names {
                 jdbc.sql("delete from unlisted_manifest where experiment_id = :experiment and manifest_no <= :manifest")
                         .params(Map.of("experiment", experiment, "manifest", manifests.getLast()))
                         .update();
-                return;
+                return true;
             }
         }
+        return true;
     }
 
     /** Returns the first number that is not in a full block, and removes the block that is not full. */

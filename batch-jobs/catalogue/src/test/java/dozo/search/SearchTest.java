@@ -259,15 +259,15 @@ class SearchTest {
 
     @Test
     void ifTheTimeIsUpTheNextPageContinues() {
-        numbered(1, 9_000);
-        numbered(3, 9_000);
+        numbered(1, 50_000);
+        numbered(3, 50_000);
         for (int listed = 0; listed < 2; listed++) {
             List<String> found = new ArrayList<>();
             int pages = 0;
             Key after = Key.NONE;
             while (after != null) {
                 Found page = new FileSearch(
-                                jdbc, names, Sight.EVERYTHING, List.of("00001"), 9, 9, Duration.ZERO)
+                                jdbc, names, Sight.EVERYTHING, List.of("00001"), 99, 100, Duration.ZERO)
                         .find(after);
                 page.hits().forEach(hit -> found.add(hit.experiment() + " " + hit.name()));
                 assertThat(page.partial()).isEqualTo(page.next() != null);

@@ -138,7 +138,7 @@ final class Sampling {
             List<String> beginnings = BEGINNINGS.get(parts[i]);
             if (beginnings != null) {
                 boolean right = beginnings.stream().anyMatch(each -> begins(bytes, each));
-                return right || random || i == parts.length - 1 ? right : null;
+                return (right || random || i == parts.length - 1) ? right : null;
             }
         }
         return null;

@@ -6,7 +6,6 @@ import dozo.ledger.Sight;
 import dozo.search.Hit.Kind;
 import dozo.search.Names.Name;
 import dozo.search.Search.Found;
-import dozo.search.Search.Key;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -35,12 +34,12 @@ final class FileSearch {
     private final int perExperiment;
     private final long deadlineNanos;
     private final List<Hit> hits = new ArrayList<>();
-    private final List<Key> keys = new ArrayList<>();
+    private final List<Search.Key> keys = new ArrayList<>();
 
     private int blocks;
 
     /** The last name that was read. */
-    private @Nullable Key reached;
+    private @Nullable Search.Key reached;
 
     /** Where names may match: entries of an experiment with these numbers. */
     private record Place(int experimentId, int first, int last) {}
@@ -68,11 +67,11 @@ final class FileSearch {
     }
 
     /** Finds what comes after a place. */
-    Found find(Key after) {
+    Found find(Search.Key after) {
         boolean cut = false;
         int experiment = 0;
         int enough = 0;
-        Key from = after;
+        Search.Key from = after;
         List<Place> places;
         do {
             places = places(from);
@@ -82,16 +81,16 @@ final class FileSearch {
                     enough = Math.min(limit + 1, hits.size() + perExperiment);
                 } else if (hits.size() == enough) {
                     // Nor is the rest of this experiment looked up.
-                    from = new Key(-experiment, 0);
+                    from = new Search.Key(-experiment, 0);
                     continue;
                 }
-                from = new Key(-place.experimentId, -place.first);
+                from = new Search.Key(-place.experimentId, -place.first);
                 boolean whole = scan(place, after, enough);
                 if (hits.size() > limit) {
                     return new Found(hits.subList(0, limit), keys.get(limit - 1), false);
                 }
                 cut |= hits.size() == enough;
-                if (!whole && hits.size() < enough || isOver()) {
+                if ((!whole && hits.size() < enough) || isOver()) {
                     return new Found(hits, reached, true);
                 }
             }
@@ -103,7 +102,7 @@ final class FileSearch {
      * Returns the places that begin before a key. A name that is not listed yet may be anywhere after the last block of its
      * experiment.
      */
-    private List<Place> places(Key from) {
+    private List<Place> places(Search.Key from) {
         var grams = Folded.none();
         words.forEach(word -> Folded.gather(word, grams));
         String seen = "(:seen::text[] is null or experiment_id in (select e.experiment_id from experiment e"
@@ -128,13 +127,13 @@ final class FileSearch {
     }
 
     /** Reads the names of a place after a key, until there are enough results. Returns whether all were read. */
-    private boolean scan(Place place, Key after, int enough) {
+    private boolean scan(Place place, Search.Key after, int enough) {
         int last = place.experimentId == after.experiment() ? Math.min(place.last, after.entry() - 1) : place.last;
         while (last >= place.first) {
             List<Name> block = names.read(place.experimentId, place.first, last, true);
             blocks++;
             for (Name name : block) {
-                reached = new Key(-place.experimentId, -name.entry());
+                reached = new Search.Key(-place.experimentId, -name.entry());
                 if (matches(name) && isLatest(place.experimentId, name)) {
                     hits.add(hit(place.experimentId, name));
                     keys.add(reached);
@@ -144,7 +143,7 @@ final class FileSearch {
                 }
             }
             if (block.size() < Names.BLOCK) {
-                reached = new Key(-place.experimentId, -place.first);
+                reached = new Search.Key(-place.experimentId, -place.first);
                 return true;
             }
             last = block.getLast().entry() - 1;

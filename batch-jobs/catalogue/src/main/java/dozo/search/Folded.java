@@ -49,7 +49,7 @@ final class Folded {
         byte[] bytes = folded.getBytes(StandardCharsets.UTF_8);
         int last = 0;
         for (int i = 0; i < bytes.length; i++) {
-            last = last << 8 | bytes[i] & 0xff;
+            last = (last << 8) | (bytes[i] & 0xff);
             if (i >= 2) {
                 grams.set(number(last & 0xffffff));
             }
@@ -64,7 +64,7 @@ final class Folded {
     }
 
     private static int number(int part) {
-        return part * 0x9E3779B1 >>> 16;
+        return (part * 0x9E3779B1) >>> 16;
     }
 
     /** Returns the numbers as the database stores them. */

@@ -66,7 +66,7 @@ public class Names {
                         select u.manifest_no from unlisted_manifest u join experiment e using (experiment_id)
                         where experiment_id = :experiment
                         order by u.manifest_no for no key update of e skip locked for update of u skip locked
-                        """).param("experiment", experiment).query(Integer.class).list();
+                        """).param("experiment", experiment).query((row, n) -> row.getInt(1)).list();
         if (manifests.isEmpty()) {
             return false;
         }

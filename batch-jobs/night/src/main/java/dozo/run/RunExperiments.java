@@ -123,7 +123,7 @@ public class RunExperiments {
     }
 
     /**
-     * Returns at most {@code limit} visible experiments of a run after a place (0: from the first), the worst first, then by age. While
+     * Returns at most {@code limit} visible experiments of a run after a place (0: from the first), the worst first, then by registration. While
      * the run goes on, an experiment may move between two pages.
      */
     public List<RunExperiment> page(Sight sight, long runId, long after, int limit) {

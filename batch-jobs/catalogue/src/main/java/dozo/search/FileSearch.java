@@ -39,7 +39,7 @@ final class FileSearch {
     private int blocks;
 
     /** The last name that was read. */
-    private @Nullable Search.Key reached;
+    private Search.@Nullable Key reached;
 
     /** Where names may match: entries of an experiment with these numbers. */
     private record Place(int experimentId, int first, int last) {}

@@ -199,7 +199,7 @@ public class FirstSteps {
                 "step.dismissed",
                 step.word(),
                 Map.of("before", "open", "after", "dismissed", "reason_sha256", why.sha256()));
-        return all().get(step.ordinal());
+        return of(step);
     }
 
     /**
@@ -216,6 +216,10 @@ public class FirstSteps {
             throw Refusal.conflict("step", "the step %s is not dismissed", step.word());
         }
         ledger.append(actor, "step.reopened", step.word(), Map.of("before", "dismissed", "after", "open"));
-        return all().get(step.ordinal());
+        return of(step);
+    }
+
+    private FirstStep of(Step step) {
+        return all().stream().filter(each -> each.step() == step).findFirst().orElseThrow();
     }
 }

@@ -40,7 +40,7 @@ public class Gaps {
                 from study_series s
                 join stations st on st.said = array[s.station_name, s.ae_title]
                 left join booking a on a.accession = s.accession and a.booked_at <= :at
-                where s.first_received_at <= :at %s
+                where s.first_received_at <= :at {of days}
             ),
             arrived as (
                 select n.*, coalesce(named_id, min(named_id) over (partition by study_uid)) as booking_id from named n
@@ -223,7 +223,7 @@ public class Gaps {
     /** Returns at most {@code limit} lines with a key after {@code after} (empty: from the first), by day. */
     public List<Gap> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
         // Without a last day, studies without a day are in the list, too.
-        String arrived = ARRIVED.formatted(wanted.until == null ? "" : OF_DAYS);
+        String arrived = ARRIVED.replace("{of days}", wanted.until == null ? "" : OF_DAYS);
         return jdbc.sql(arrived + KEPT + TOLD + LINES + """
                         select l.*, l.day as date, coalesce(p.code, x.projects[1]) as project, x.experiments
                         from lines l

@@ -47,7 +47,8 @@ record Done(
         if (counted) {
             line.add("%3d%%".formatted(percent()));
         }
-        line.add(of(number(files), filesAll == UNKNOWN ? "" : number(filesAll)) + " files");
+        line.add(of(number(files), filesAll == UNKNOWN ? "" : number(filesAll))
+                + ((filesAll == UNKNOWN ? files : filesAll) == 1 ? " file" : " files"));
         line.add(of(Size.text(bytes), bytesAll == UNKNOWN ? "" : Size.text(bytesAll))
                 + (counted || bytesAll == UNKNOWN ? "" : " so far"));
         line.add(Size.text(rates.getFirst().bytes()) + "/s");

@@ -82,6 +82,8 @@ class MeterTest {
                 .isEqualTo("run 99999    0%  123.5M of 1000.0M files  999 GB of 999 TB  999 MB/s  11–17 days left");
         assertThat(new Done("", 2, 2, 9, 9, true, true, "").line(List.of(new Rate(9, 9))))
                 .isEqualTo("100%  2 of 2 files  9 B of 9 B  9 B/s");
+        assertThat(new Done("scrub 5", 1, Done.UNKNOWN, 9, Done.UNKNOWN, false, false, "").line(List.of(new Rate(9, 9))))
+                .isEqualTo("scrub 5  1 file  9 B  9 B/s");
     }
 
     @Test

@@ -86,7 +86,7 @@ class StopCommandTest {
                 .process()
                 .start();
         BufferedReader said = waiting.errorReader();
-        assertThat(said.readLine()).startsWith("scrub 5 is running");
+        assertThat(said.readLine()).startsWith("scrub 5 ");
         new ProcessBuilder("kill", "-INT", String.valueOf(waiting.pid()))
                 .start()
                 .waitFor();

@@ -38,7 +38,7 @@ public final class Pace {
         // At least one sample before the last, however old, as the period's begin.
         Sample first = samples.getFirst();
         for (Sample each : samples) {
-            if (each != last && last.nanos - each.nanos >= window) {
+            if (last.nanos - each.nanos >= window) {
                 first = each;
             }
         }

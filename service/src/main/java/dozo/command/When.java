@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
+import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
@@ -44,7 +45,7 @@ final class When {
     static final class Begin implements ITypeConverter<String> {
         @Override
         public String convert(String typed) {
-            return moment(typed, ZonedDateTime.now(), 0).toString();
+            return moment(typed, ZonedDateTime.now(ZoneId.systemDefault()), 0).toString();
         }
     }
 
@@ -52,7 +53,7 @@ final class When {
     static final class End implements ITypeConverter<String> {
         @Override
         public String convert(String typed) {
-            return past(typed, ZonedDateTime.now()).toString();
+            return past(typed, ZonedDateTime.now(ZoneId.systemDefault())).toString();
         }
     }
 
@@ -60,7 +61,7 @@ final class When {
     static final class Until implements ITypeConverter<String> {
         @Override
         public String convert(String typed) {
-            return moment(typed, ZonedDateTime.now(), 1).toString();
+            return moment(typed, ZonedDateTime.now(ZoneId.systemDefault()), 1).toString();
         }
     }
 
@@ -73,7 +74,7 @@ final class When {
                 throw new TypeConversionException(
                         "\"%s\": expected two dates such as 2026-09-01..2026-09-30 or 7d..now".formatted(typed));
             }
-            ZonedDateTime now = ZonedDateTime.now();
+            ZonedDateTime now = ZonedDateTime.now(ZoneId.systemDefault());
             return moment(days[0], now, 0) + ".." + past(days[1], now);
         }
     }
@@ -82,7 +83,7 @@ final class When {
     static final class Day implements ITypeConverter<String> {
         @Override
         public String convert(String typed) {
-            ZonedDateTime now = ZonedDateTime.now();
+            ZonedDateTime now = ZonedDateTime.now(ZoneId.systemDefault());
             return typed.matches("[A-Za-z]+") || SPAN.matcher(typed).matches() ? day(typed, now) : typed;
         }
     }

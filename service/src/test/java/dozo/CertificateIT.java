@@ -157,7 +157,9 @@ class CertificateIT {
                         line -> assertThat(line)
                                 .startsWith("nothing: certified ")
                                 .endsWith(" found None"));
-        assertThat(checked.out()).contains("NOT AS CERTIFIED: certificate and list: as certified; copy: 14 files read, 2 differ, 1 missing, 1 extra");
+        assertThat(checked.out())
+                .contains(
+                        "NOT AS CERTIFIED: certificate and list: as certified; copy: 14 files read, 2 differ, 1 missing, 1 extra");
     }
 
     /** The sentence and the exit code say what was read; no two say the same. */
@@ -170,10 +172,13 @@ class CertificateIT {
         Ended.printed("cp", "-a", source("NAMES").toString(), copy.toString());
         Files.writeString(copy.resolve("more"), "");
 
-        assertThat(checked(key(), certificate).ends(4).out()).contains("certificate: genuine; no list and no copy read");
+        assertThat(checked(key(), certificate).ends(4).out())
+                .contains("certificate: genuine; no list and no copy read");
         assertThat(checked(key(), certificate, list).ends(3).out())
                 .contains("certificate and list: as certified; no copy read");
-        assertThat(checked(key(), certificate, list, copy.toString(), "--more").ends(0).out())
+        assertThat(checked(key(), certificate, list, copy.toString(), "--more")
+                        .ends(0)
+                        .out())
                 .contains("copy: 15 files read, all certified ones equal, 1 extra")
                 .doesNotContain("more: certified");
         assertThat(checked(key(), certificate, list, "").ends(2).out())

@@ -244,10 +244,12 @@ class CommandLineTest {
                 .startsWith("3  20")
                 .contains("  admin  project.created  P1\n");
         assertThat(dozo("ledger list --subject nix")).isEqualTo(new Ended(0, "", ""));
-        assertThat(dozo("ledger list --since 1d").out()).isEqualTo(dozo("ledger list").out());
+        assertThat(dozo("ledger list --since 1d").out())
+                .isEqualTo(dozo("ledger list").out());
         assertThat(dozo("ledger list --since tomorrow").ends(Exit.WELL).out()).isEmpty();
         assertThat(dozo("ledger list --until yesterday").ends(Exit.WELL).out()).isEmpty();
-        assertThat(dozo("ledger list --until now").out()).isEqualTo(dozo("ledger list").out());
+        assertThat(dozo("ledger list --until now").out())
+                .isEqualTo(dozo("ledger list").out());
         assertThat(dozo("ledger list --from soon").ends(Exit.USAGE).err())
                 .contains("'--since'", "\"soon\": expected now, today, yesterday, tomorrow, 7d or 12h (ago)");
         assertThat(dozo("ledger list --json").out().lines())
@@ -351,7 +353,9 @@ class CommandLineTest {
                         + "The copies at dr are untouched.\n  frozen: P1/S1 since 20")
                 .containsPattern("P1/S1 since 20[^,]+ [+-]\\d\\d:\\d\\d, 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
-        assertThat(dozo("status").out()).contains("19 of 20 files of P1/S1 vanished").contains("dozo release P1/S1");
+        assertThat(dozo("status").out())
+                .contains("19 of 20 files of P1/S1 vanished")
+                .contains("dozo release P1/S1");
         assertThat(dozo("coverage --json").out()).contains("\"frozen\" : 1");
         assertThat(dozo("coverage --by project").out()).contains("dozo release P1/S1");
         assertThat(dozo("coverage --csv").ends(Exit.NOT_SAFE).out()).doesNotContain("release");
@@ -384,7 +388,8 @@ class CommandLineTest {
 
         assertThat(dozo("status").out()).startsWith("The experiment is safe at dr.\n");
         assertThat(dozo("findings --all").out()).contains("another key").contains("no longer true");
-        assertThat(service.page(service.browser(), "/findings?all=true")).contains("no longer true: the site works again");
+        assertThat(service.page(service.browser(), "/findings?all=true"))
+                .contains("no longer true: the site works again");
     }
 
     /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */
@@ -452,8 +457,9 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("Too much of 12 experiments vanished or changed at once (P1/S0 and others): deleted, or encrypted by"
-                        + " malware?")
+                .contains(
+                        "Too much of 12 experiments vanished or changed at once (P1/S0 and others): deleted, or encrypted by"
+                                + " malware?")
                 .contains("dozo release P1/S9")
                 .doesNotContain("dozo release P1/S10")
                 .contains("and 2 more: dozo experiments --state frozen");

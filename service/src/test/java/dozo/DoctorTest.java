@@ -990,7 +990,8 @@ class DoctorTest {
                 "There is no recipient for alerts",
                 "If it is not needed: dozo step dismiss recipient --reason TEXT.");
 
-        jdbc.sql("insert into step_dismissal values ('recipient', 'jane', now(), 'x')").update();
+        jdbc.sql("insert into step_dismissal values ('recipient', 'jane', now(), 'x')")
+                .update();
         Map<String, String> settings = new HashMap<>(at(database));
         settings.put("dozo.recovery.recipients", "age1pexzu9f8lk6lh88y4dezl9846wc27j9uzdfd5v7s3qe2jxdkscuqwudqa6");
         assertThat(about(examine(settings), "first steps"))

@@ -71,7 +71,8 @@ class FirstStepsTest {
     @Test
     void schedulesAndKeysForTheRecordsAreReadFromTheSettings() {
         service.saveUnreachable("dr");
-        String recipient = service.get("/api/v1/recovery-key").json().path("publicKey").asString();
+        String recipient =
+                service.get("/api/v1/recovery-key").json().path("publicKey").asString();
 
         assertThat(steps("-", " , ")).contains(Step.SCHEDULE, Step.RECOVERY_KEY);
         assertThat(steps("0 0 1 * * *", recipient)).doesNotContain(Step.SCHEDULE, Step.RECOVERY_KEY);
@@ -88,22 +89,31 @@ class FirstStepsTest {
                 .isEqualTo(new Ended(0, "the step recipient is dismissed\n", ""));
 
         assertThat(dozo("step list").out()).containsPattern("recipient +dismissed by admin: we read the metrics");
-        service.get("/api/v1/steps").has("/5/step", "recipient").has("/5/dismissedBy", "admin").has("/5/open", "false");
-        assertThat(dozo("step dismiss recipient --reason again").ends(Exit.REFUSED).err())
+        service.get("/api/v1/steps")
+                .has("/5/step", "recipient")
+                .has("/5/dismissedBy", "admin")
+                .has("/5/open", "false");
+        assertThat(dozo("step dismiss recipient --reason again")
+                        .ends(Exit.REFUSED)
+                        .err())
                 .contains("the step recipient is dismissed already");
         assertThat(dozo("step reopen recipient").out()).isEqualTo("the step recipient is no longer dismissed\n");
         assertThat(open()).contains(Step.RECIPIENT);
-        assertThat(dozo("step reopen recipient").ends(Exit.REFUSED).err()).contains("the step recipient is not dismissed");
+        assertThat(dozo("step reopen recipient").ends(Exit.REFUSED).err())
+                .contains("the step recipient is not dismissed");
     }
 
     @Test
     void whatIsDoneOrNoStepOrWithoutAReasonIsRefused() {
         service.createProject("P1");
-        assertThat(dozo("step dismiss project --reason x").ends(Exit.REFUSED).err()).contains("the step project is done");
+        assertThat(dozo("step dismiss project --reason x").ends(Exit.REFUSED).err())
+                .contains("the step project is done");
         assertThat(dozo("step dismiss nothing --reason x").ends(Exit.REFUSED).err())
                 .contains("step \"nothing\" does not exist");
         for (String wrong : List.of(" ", "x".repeat(501), "two\nlines")) {
-            assertThat(dozo("step dismiss recipient --reason", wrong).ends(Exit.REFUSED).err())
+            assertThat(dozo("step dismiss recipient --reason", wrong)
+                            .ends(Exit.REFUSED)
+                            .err())
                     .contains("reason: expected a reason of 1 to 500 characters in one line");
         }
         assertThat(open()).contains(Step.RECIPIENT);
@@ -111,7 +121,8 @@ class FirstStepsTest {
 
     @Test
     void everyStepIsDoneOrDismissedWithExitCodeZero() {
-        open().forEach(step -> dozo("step dismiss", step.word(), "--reason", "a test").ends(0));
+        open().forEach(step ->
+                dozo("step dismiss", step.word(), "--reason", "a test").ends(0));
 
         dozo("step list").ends(0);
     }
@@ -130,7 +141,9 @@ class FirstStepsTest {
 
         service.submit(admin, "/do/post/steps/recipient/dismissal", "reason=not+here&confirmed=true&back=/");
 
-        assertThat(page(admin)).doesNotContain("There is no recipient for alerts").contains("No drill was complete yet");
+        assertThat(page(admin))
+                .doesNotContain("There is no recipient for alerts")
+                .contains("No drill was complete yet");
         assertThat(service.page(admin, "/administration"))
                 .contains("Dismissed first steps", "by admin: not here", "/do/delete/steps/recipient/dismissal");
         service.submit(admin, "/do/delete/steps/recipient/dismissal", "confirmed=true&back=/");
@@ -182,8 +195,9 @@ class FirstStepsTest {
     }
 
     private void recipient(boolean active) {
-        sql("insert into recipient (name, channel, address, language, active, morning_report) values ('it', 'mail', 'it@example.org', 'en', "
-                + active + ", true)");
+        sql(
+                "insert into recipient (name, channel, address, language, active, morning_report) values ('it', 'mail', 'it@example.org', 'en', "
+                        + active + ", true)");
     }
 
     private void drill(String state) {

@@ -74,7 +74,10 @@ class FrozenIT {
         assertThat(Ended.dozo(service, "frozen P1/E1").ends(Exit.WELL).out())
                 .contains("vanished  5.0 kB          IM00.dcm\n")
                 .contains("IM29.dcm.locked");
-        assertThat(Ended.dozo(service, "frozen P1/E1 --csv").ends(Exit.WELL).out().lines())
+        assertThat(Ended.dozo(service, "frozen P1/E1 --csv")
+                        .ends(Exit.WELL)
+                        .out()
+                        .lines())
                 .hasSize(1 + 2 * FILES)
                 .startsWith("number,kind,path,pathBytes,bytesBefore,bytesAfter");
 
@@ -88,7 +91,8 @@ class FrozenIT {
                         "Ask who changed it.",
                         "href=\"/experiments/P1/E1/frozen#release\">Release…");
         assertThat(service.page(admin, "/report"))
-                .containsSubsequence("1. Look at what changed.", "2. Restore it", "3. Ask who", "4. Only then release it.");
+                .containsSubsequence(
+                        "1. Look at what changed.", "2. Restore it", "3. Ask who", "4. Only then release it.");
         assertThat(service.page(admin, "/experiments/P1/E1"))
                 .containsSubsequence("Look at what changed.", "Restore it to another folder.", "Release…");
         String page = service.page(admin, LIST);
@@ -107,8 +111,10 @@ class FrozenIT {
         assertThat(service.look(admin, LIST, "ja").expect(200).text())
                 .contains("暗号化された可能性が高いです。", "30 件が消失")
                 .doesNotContain("??");
-        assertThat(service.look(admin, LIST + "?after=59", "en").expect(200).text()).contains("IM29.dcm.locked");
-        assertThat(service.look(admin, LIST + ".csv", "en").expect(200).text().lines()).hasSize(1 + 2 * FILES);
+        assertThat(service.look(admin, LIST + "?after=59", "en").expect(200).text())
+                .contains("IM29.dcm.locked");
+        assertThat(service.look(admin, LIST + ".csv", "en").expect(200).text().lines())
+                .hasSize(1 + 2 * FILES);
 
         service.submit(admin, "/do/post/experiments/P1/E1/release?back=/experiments/P1/E1", "confirmed=true");
 
@@ -138,7 +144,8 @@ class FrozenIT {
     void whatFrozeBeforeSignsWereKeptIsToldInTheWordsOfTheFinding() {
         service.jdbc().sql("delete from frozen_change").update();
         service.jdbc().sql("update frozen_experiment set signs = null").update();
-        String message = service.get("/api/v1/experiments/P1/E1").at("/frozen/message").asString();
+        String message =
+                service.get("/api/v1/experiments/P1/E1").at("/frozen/message").asString();
 
         assertThat(service.page(service.browser(), LIST)).contains(message, "Release P1/E1?");
         assertThat(service.page(service.browser(), "/experiments/P1/E1")).contains(message, "Look at what changed.");
@@ -156,9 +163,10 @@ class FrozenIT {
         for (Path file : files) {
             Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
             cipher.init(
-                    Cipher.ENCRYPT_MODE, new SecretKeySpec(new byte[16], "AES"), new GCMParameterSpec(128, new byte[12]));
-            Files.write(
-                    file.resolveSibling(file.getFileName() + ".locked"), cipher.doFinal(Files.readAllBytes(file)));
+                    Cipher.ENCRYPT_MODE,
+                    new SecretKeySpec(new byte[16], "AES"),
+                    new GCMParameterSpec(128, new byte[12]));
+            Files.write(file.resolveSibling(file.getFileName() + ".locked"), cipher.doFinal(Files.readAllBytes(file)));
             Files.delete(file);
         }
     }

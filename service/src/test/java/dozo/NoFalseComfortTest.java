@@ -43,7 +43,8 @@ class NoFalseComfortTest {
         service.as("admin")
                 .postCsv(
                         "/api/v1/bookings/bulk",
-                        "accession,date,patient,project\nA1,%s,S1,P1\n".formatted(LocalDate.now().plusDays(9)))
+                        "accession,date,patient,project\nA1,%s,S1,P1\n"
+                                .formatted(LocalDate.now().plusDays(9)))
                 .expect(200);
 
         assertThat(page("/gaps")).contains("Every booked visit that is due arrived as booked.");
@@ -67,10 +68,15 @@ class NoFalseComfortTest {
         Answer groups = service.get("/api/v1/coverage/groups?by=project&asOf=" + PAST);
         groups.has("/items/0/name", "P1");
         assertThat(groups.at("/items/0/totals").isMissingNode()).isTrue();
-        assertThat(service.get("/api/v1/coverage/groups?by=project&format=csv&asOf=" + PAST).text())
+        assertThat(service.get("/api/v1/coverage/groups?by=project&format=csv&asOf=" + PAST)
+                        .text())
                 .containsPattern(",P1,+\r\n");
-        assertThat(page("/audit?asOf=" + PAST)).contains("Nothing is recorded about this site yet").doesNotContain("0 %");
-        assertThat(page("/audit/report?at=" + PAST)).contains("Nothing is recorded about this site yet").doesNotContain("0 %");
+        assertThat(page("/audit?asOf=" + PAST))
+                .contains("Nothing is recorded about this site yet")
+                .doesNotContain("0 %");
+        assertThat(page("/audit/report?at=" + PAST))
+                .contains("Nothing is recorded about this site yet")
+                .doesNotContain("0 %");
         Ended coverage = dozo("coverage --as-of " + PAST).ends(Exit.NOT_SAFE);
         assertThat(coverage.out()).containsPattern("P1 +unknown").doesNotContain("0 %");
         assertThat(dozo("coverage --csv --as-of " + PAST).out()).contains("P1,,,,,,,,");

@@ -387,17 +387,23 @@ class RestoreInServiceIT {
                 .doesNotContain("The same restore again…");
         long id = Long.parseLong(address.replaceFirst(".*/", ""));
         for (String state : List.of("STOPPED", "FAILED")) {
-            service.jdbc().sql("update restore set state = '%s' where restore_id = %d".formatted(state, id)).update();
+            service.jdbc()
+                    .sql("update restore set state = '%s' where restore_id = %d".formatted(state, id))
+                    .update();
             assertThat(service.page(lab, address))
-                    .contains(form + "?manifest=1&amp;folder=" + proposed + "-3&amp;site=dr", "The same restore again…");
+                    .contains(
+                            form + "?manifest=1&amp;folder=" + proposed + "-3&amp;site=dr", "The same restore again…");
             assertThat(service.page(service.browser("auditor"), address)).doesNotContain("The same restore again…");
         }
         service.saveUnreachable("other");
-        service.jdbc().sql("update restore set state = 'FINDINGS' where restore_id = " + id).update();
+        service.jdbc()
+                .sql("update restore set state = 'FINDINGS' where restore_id = " + id)
+                .update();
         assertThat(service.page(lab, address)).contains("&amp;site=other", "The rest from site other…");
         assertThat(service.page(lab, form)).as("the site with the copies").contains("value=\"dr\"");
         service.jdbc()
-                .sql("update restore set state = 'RUNNING', ended_at = null, message = 'waits' where restore_id = " + id)
+                .sql("update restore set state = 'RUNNING', ended_at = null, message = 'waits' where restore_id = "
+                        + id)
                 .update();
         assertThat(service.page(lab, address)).contains("Progress", "on average.", "waits");
         service.jdbc()

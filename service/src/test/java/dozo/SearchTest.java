@@ -42,7 +42,9 @@ class SearchTest {
         assertThat(dozo("find t1w anat").out())
                 .containsPattern("(?m)^file +P9/E1: anat/sub-01_T1w.nii.gz")
                 .containsPattern("(?m)^file +P1/E1: anat/sub-01_T1w.nii.gz");
-        assertThat(dozo("find p1").out()).containsPattern("(?m)^experiment +P1/E1").containsPattern("(?m)^project +P1");
+        assertThat(dozo("find p1").out())
+                .containsPattern("(?m)^experiment +P1/E1")
+                .containsPattern("(?m)^project +P1");
         assertThat(dozo("find nix")).isEqualTo(new Ended(0, "Nothing was found.\n", ""));
         assertThat(dozo("find nix --kind file")).isEqualTo(new Ended(0, "Nothing was found.\n", ""));
         assertThat(dozo("find t1w --kind file").out().lines()).hasSize(3);
@@ -89,7 +91,9 @@ class SearchTest {
         assertThat(service.page(lab, "/search?q=anat&kind=file"))
                 .contains("href=\"/experiments/P1/E1/manifests/1?folder=", "Search everything");
         assertThat(service.page(lab, "/search?q=nix")).contains("Nothing was found.");
-        assertThat(service.page(lab, "/search?q=%3Cb%3E")).contains("Search: &lt;b&gt;").doesNotContain("<b>&");
+        assertThat(service.page(lab, "/search?q=%3Cb%3E"))
+                .contains("Search: &lt;b&gt;")
+                .doesNotContain("<b>&");
         assertThat(service.look(lab, "/search?q=t1w", "ja").text()).contains("検索：t1w", "ファイル");
     }
 
@@ -99,7 +103,9 @@ class SearchTest {
         assertThat(service.part(lab, "/search?q=e1").text())
                 .contains("1 suggestion", "href=\"/experiments/P1/E1\"")
                 .doesNotContain("<html", "P9");
-        assertThat(service.part(lab, "/search?q=").text()).contains("No suggestions").doesNotContain("<ul");
+        assertThat(service.part(lab, "/search?q=").text())
+                .contains("No suggestions")
+                .doesNotContain("<ul");
         assertThat(service.part(lab, "/search?q=nix").text()).contains("Nothing was found.");
     }
 

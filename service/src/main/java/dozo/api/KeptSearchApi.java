@@ -41,8 +41,7 @@ record KeptSearchApi(Searches searches) {
      */
     @Change(undo = "DELETE /me/searches/{list}/{name}")
     @PutMapping("/{list}/{name}")
-    Search keep(
-            @PathVariable String list, @PathVariable String name, @RequestBody KeptSearch asked, Principal actor) {
+    Search keep(@PathVariable String list, @PathVariable String name, @RequestBody KeptSearch asked, Principal actor) {
         return searches.keep(actor.getName(), list, name, asked.query() == null ? "" : asked.query());
     }
 

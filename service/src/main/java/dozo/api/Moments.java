@@ -30,7 +30,9 @@ record Moments(InstantSource clock, ZoneId zone) {
     Instant end(String field, String text) {
         Instant now = clock.instant();
         Instant end = moment(field, text, day -> day.plusDays(1));
-        if (text.contains("T") ? end.isAfter(now.plus(AHEAD_MAX)) : begin(field, text).isAfter(now)) {
+        if (text.contains("T")
+                ? end.isAfter(now.plus(AHEAD_MAX))
+                : begin(field, text).isAfter(now)) {
             throw new Refusal(field, "%s is in the future", text);
         }
         return end.isAfter(now) ? now : end;

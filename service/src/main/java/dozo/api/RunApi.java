@@ -53,7 +53,8 @@ record RunApi(
      * @param experiments 1 to 1,000 experiments, each {@code project/experiment}; required
      * @param site optional if there is only one
      */
-    record ChosenExperiments(@Nullable List<String> experiments, @Nullable String site) {}
+    record ChosenExperiments(
+            @Nullable List<String> experiments, @Nullable String site) {}
 
     /** Lists the runs, latest first. {@code after} means older than. */
     @GetMapping

@@ -27,7 +27,9 @@ import tools.jackson.databind.node.ObjectNode;
         name = "coverage",
         mixinStandardHelpOptions = true,
         description = "Shows what is safe: each experiment, or sums by a dimension, now or as of a day.",
-        footer = {"", "WHEN, FROM and TO: such as yesterday, 7d, 2026-11-28 or \"2026-11-28 14:00\", in this machine's time zone."
+        footer = {
+            "",
+            "WHEN, FROM and TO: such as yesterday, 7d, 2026-11-28 or \"2026-11-28 14:00\", in this machine's time zone."
         })
 final class CoverageCommand implements Callable<Integer> {
 

@@ -79,22 +79,20 @@ record Done(
     }
 
     private String left(List<Rate> rates) {
-        double[] seconds =
-                rates.stream().mapToDouble(this::seconds).sorted().toArray();
+        double[] seconds = rates.stream().mapToDouble(this::seconds).sorted().toArray();
         double least = seconds[0];
         double most = seconds[seconds.length - 1];
         if (Double.isInfinite(least)) {
             return "time left unknown";
         }
-        return Double.isInfinite(most)
-                ? "at least " + range(least, least) + " left"
-                : range(least, most) + " left";
+        return Double.isInfinite(most) ? "at least " + range(least, least) + " left" : range(least, most) + " left";
     }
 
     /** Returns how long the rest takes: as long as its bytes, and as its files if their number is known. */
     private double seconds(Rate rate) {
         return Math.max(
-                seconds(bytesAll - bytes, rate.bytes()), filesAll == UNKNOWN ? 0 : seconds(filesAll - files, rate.entries()));
+                seconds(bytesAll - bytes, rate.bytes()),
+                filesAll == UNKNOWN ? 0 : seconds(filesAll - files, rate.entries()));
     }
 
     private static double seconds(long rest, long rate) {

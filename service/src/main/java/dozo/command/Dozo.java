@@ -180,7 +180,8 @@ public final class Dozo {
     @Command(
             name = "status",
             mixinStandardHelpOptions = true,
-            description = "Says whether everything is safe, and shows the last run with its progress and findings, or another run.")
+            description =
+                    "Says whether everything is safe, and shows the last run with its progress and findings, or another run.")
     int status(
             @Mixin Connection service,
             @Option(
@@ -201,8 +202,7 @@ public final class Dozo {
         ObjectNode sent = last.isPresent() ? (ObjectNode) latest.sent().get(0) : Connection.JSON.createObjectNode();
         service.print(new Answer<>(stands.value(), sent.set("sentences", stands.sent())), out -> {
             RiskReport.print(out, stands.value());
-            last.ifPresentOrElse(
-                    run -> print(out, service, run, verbose, false), () -> out.println("No run yet."));
+            last.ifPresentOrElse(run -> print(out, service, run, verbose, false), () -> out.println("No run yet."));
         });
         return stands.value().stream().allMatch(RiskReport::isWell)
                 ? last.map(Dozo::exitCode).orElse(Exit.WELL)
@@ -374,8 +374,8 @@ public final class Dozo {
     }
 
     /** Prints what is wrong with a command line. */
-    private static int misused(
-            IParameterExceptionHandler others, ParameterException wrong, String... arguments) throws Exception {
+    private static int misused(IParameterExceptionHandler others, ParameterException wrong, String... arguments)
+            throws Exception {
         CommandLine command = wrong.getCommandLine();
         return Complaint.isAskedBy(List.of(arguments))
                 ? Complaint.print(
@@ -384,7 +384,8 @@ public final class Dozo {
                         new Failure(
                                 Exit.USAGE,
                                 Connection.text(wrong.getMessage()),
-                                "See %s --help".formatted(command.getCommandSpec().qualifiedName()),
+                                "See %s --help"
+                                        .formatted(command.getCommandSpec().qualifiedName()),
                                 ""))
                 : others.handleParseException(wrong, arguments);
     }

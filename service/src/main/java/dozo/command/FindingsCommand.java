@@ -151,7 +151,9 @@ final class FindingsCommand implements Callable<Integer> {
                                         .formatted(finding.lastRun(), Times.text(finding.lastFoundAt())),
                         finding.refuted()
                                 ? "; no longer true"
-                                : finding.supersededBy() == null ? "" : "; superseded by run " + finding.supersededBy()));
+                                : finding.supersededBy() == null
+                                        ? ""
+                                        : "; superseded by run " + finding.supersededBy()));
         RunReport.findings(out, List.of(finding));
     }
 }

@@ -94,7 +94,8 @@ final class ManifestCommand implements Callable<Integer> {
                     Exit.REFUSED,
                     asOf == null
                             ? experiment + " has no manifest yet"
-                            : "%s had no manifest yet at %s: choose a later time".formatted(experiment, Times.text(Instant.parse(asOf))));
+                            : "%s had no manifest yet at %s: choose a later time"
+                                    .formatted(experiment, Times.text(Instant.parse(asOf))));
         }
         return Answer.first(found);
     }

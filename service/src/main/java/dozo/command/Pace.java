@@ -43,6 +43,7 @@ public final class Pace {
             }
         }
         double seconds = Math.max((last.nanos - first.nanos) / 1e9, 0.001);
-        return new Rate((long) ((last.bytes - first.bytes) / seconds), (long) ((last.entries - first.entries) / seconds));
+        return new Rate(
+                (long) ((last.bytes - first.bytes) / seconds), (long) ((last.entries - first.entries) / seconds));
     }
 }

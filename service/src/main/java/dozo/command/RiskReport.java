@@ -46,10 +46,9 @@ final class RiskReport {
     static void print(PrintWriter out, List<Stand> stands) {
         for (Stand stand : stands) {
             Kind kind = Kind.of(stand.headline());
-            out.println(
-                    (stands.size() > 1 && kind.ofSite() ? stand.site() + ": " : "")
-                            + colour(kind).of(stand.sentence())
-                            + (stand.nextNight() == null ? "" : " Next night: %s.".formatted(Times.minute(stand.nextNight()))));
+            out.println((stands.size() > 1 && kind.ofSite() ? stand.site() + ": " : "")
+                    + colour(kind).of(stand.sentence())
+                    + (stand.nextNight() == null ? "" : " Next night: %s.".formatted(Times.minute(stand.nextNight()))));
             if (kind == Kind.NONE && !stand.safe()) {
                 out.println(
                         stand.site() == null

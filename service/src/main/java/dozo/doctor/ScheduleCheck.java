@@ -82,8 +82,7 @@ final class ScheduleCheck {
             Instant now = installation.clock().instant();
             results.add(nights.next(site.id(), now)
                     .map(next -> Result.ok(
-                            ABOUT,
-                            "the next night to site %s is due at %s".formatted(site.name(), Zoned.text(next))))
+                            ABOUT, "the next night to site %s is due at %s".formatted(site.name(), Zoned.text(next))))
                     .orElseGet(() -> Result.hint(
                             ABOUT,
                             "no night to site %s is ever due".formatted(site.name()),

@@ -46,13 +46,7 @@ class Text {
             @Nullable String html,
             @Nullable Told report) {}
 
-    Text(
-            MessageSource words,
-            Reports reports,
-            Teller teller,
-            Headlines headlines,
-            Settings settings,
-            ZoneId zone) {
+    Text(MessageSource words, Reports reports, Teller teller, Headlines headlines, Settings settings, ZoneId zone) {
         this.words = words;
         this.reports = reports;
         this.teller = teller;

@@ -55,7 +55,8 @@ class AuditApiTest {
         service.get("/api/v1/ledger/verification").has("/verdict", "INCOMPLETE");
         Answer report = service.get("/api/v1/audit/report?project=P1");
         report.has("/ledger/verification/verdict", "INCOMPLETE");
-        assertThat(report.string("/ledger/verification/sentence")).contains("Not compared with site dr", "dozo ledger verify");
+        assertThat(report.string("/ledger/verification/sentence"))
+                .contains("Not compared with site dr", "dozo ledger verify");
         assertThat(Ended.dozo(service, "audit report").out()).contains("INCOMPLETE", "Not compared with site dr");
         assertThat(Ended.dozo(service, "ledger verify").out()).contains("Not compared with site dr");
         HttpClient browser = service.browser();
@@ -83,7 +84,9 @@ class AuditApiTest {
         Answer before = service.get("/api/v1/audit/report?at=2001-01-01");
         before.expect(200);
         assertThat(before.at("/sites/0/projects").isEmpty()).isTrue();
-        assertThat(before.at("/sites/0/totals").isMissingNode()).as("unknown, not 0 %").isTrue();
+        assertThat(before.at("/sites/0/totals").isMissingNode())
+                .as("unknown, not 0 %")
+                .isTrue();
         assertThat(before.string("/registeredSince")).startsWith("20");
     }
 

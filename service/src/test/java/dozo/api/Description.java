@@ -88,7 +88,8 @@ import tools.jackson.databind.JsonNode;
 class Description {
 
     static {
-        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, User.class, Caller.class);
+        SpringDocUtils.getConfig()
+                .addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, User.class, Caller.class);
     }
 
     private static final String PREFIX = "/api/v1/";

@@ -73,15 +73,16 @@ class ComplaintTest {
                         .path("hint")
                         .stringValue())
                 .isEqualTo("See dozo coverage --help");
-        assertThat(Ended.of("register", "--", "--json").err()).as("no option there").startsWith("--project is required");
+        assertThat(Ended.of("register", "--", "--json").err())
+                .as("no option there")
+                .startsWith("--project is required");
     }
 
     @Test
     void aCopyThatFailsAndADefectAreObjects() {
         error(Ended.of("copy", "--json", folder + "/never", "u@127.0.0.1:/dst"), Exit.REFUSED, "refused");
         JsonNode defect = error(
-                Ended.by((out, err) ->
-                        Complaint.print(err, List.of("--json"), new IllegalStateException("of Dozo"))),
+                Ended.by((out, err) -> Complaint.print(err, List.of("--json"), new IllegalStateException("of Dozo"))),
                 Exit.DEFECT,
                 "defect");
         assertThat(defect.path("message").stringValue()).contains("internal error", "of Dozo");

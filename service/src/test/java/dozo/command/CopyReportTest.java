@@ -130,7 +130,8 @@ class CopyReportTest {
         assertThat(CopyMeter.done(early, new Work(10_000, 100)).line(rates))
                 .as("the manifest of a restore says it")
                 .startsWith(" 10%  5 of 100 files  1.0 kB of 10 kB");
-        assertThat(CopyMeter.done(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), null).line(rates))
+        assertThat(CopyMeter.done(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), null)
+                        .line(rates))
                 .as("less than 100 until everything is verified")
                 .startsWith(" 99%");
         assertThat(CopyMeter.done(new Progress(0, 0, true, 0, 0, 0, 1), null).line(rates))

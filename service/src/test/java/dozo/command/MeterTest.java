@@ -47,8 +47,7 @@ class MeterTest {
             meter.show(wide, after(11));
         }
 
-        assertThat(shown.toString().replace("\r\u001b[K", "<"))
-                .isEqualTo("<1%<2%<a finding\n<" + "w".repeat(79) + "<");
+        assertThat(shown.toString().replace("\r\u001b[K", "<")).isEqualTo("<1%<2%<a finding\n<" + "w".repeat(79) + "<");
     }
 
     @Test
@@ -77,12 +76,21 @@ class MeterTest {
         assertThat(done.line(List.of(new Rate(0, 0), new Rate(100_000_000, 50))))
                 .as("nothing moves now, and it did")
                 .endsWith("  at least 10 min left");
-        assertThat(new Done("run 99999", 123_456_789, 999_999_999, 999_000_000_000L, 999_000_000_000_000L, true, false, "")
+        assertThat(new Done(
+                                "run 99999",
+                                123_456_789,
+                                999_999_999,
+                                999_000_000_000L,
+                                999_000_000_000_000L,
+                                true,
+                                false,
+                                "")
                         .line(List.of(new Rate(999_000_000, 999_999), new Rate(700_000_000, 999_999))))
                 .isEqualTo("run 99999    0%  123.5M of 1000.0M files  999 GB of 999 TB  999 MB/s  11–17 days left");
         assertThat(new Done("", 2, 2, 9, 9, true, true, "").line(List.of(new Rate(9, 9))))
                 .isEqualTo("100%  2 of 2 files  9 B of 9 B  9 B/s");
-        assertThat(new Done("scrub 5", 1, Done.UNKNOWN, 9, Done.UNKNOWN, false, false, "").line(List.of(new Rate(9, 9))))
+        assertThat(new Done("scrub 5", 1, Done.UNKNOWN, 9, Done.UNKNOWN, false, false, "")
+                        .line(List.of(new Rate(9, 9))))
                 .isEqualTo("scrub 5  1 file  9 B  9 B/s");
     }
 

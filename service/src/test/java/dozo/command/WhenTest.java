@@ -50,7 +50,19 @@ class WhenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "soon", "7", "d", "7 days", "-7d", "2026-02-30", "2026-11-28 25:00", "28.11.2026", "11/28/2026"})
+    @ValueSource(
+            strings = {
+                "",
+                "soon",
+                "7",
+                "d",
+                "7 days",
+                "-7d",
+                "2026-02-30",
+                "2026-11-28 25:00",
+                "28.11.2026",
+                "11/28/2026"
+            })
     void everythingElseIsRefusedWithWhatMayBeTyped(String typed) {
         assertThatThrownBy(() -> When.past(typed, NOW))
                 .isInstanceOf(TypeConversionException.class)

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
 import dozo.alert.Condition.Kind;
-
 import dozo.alert.Outbox.Message;
 import dozo.alert.Outbox.Occasion;
 import dozo.alert.Recipients.Channel;

@@ -376,10 +376,16 @@ class NightlyScheduleTest {
         assertThat(schedule.isDue()).isTrue();
         ledger.verified(verified(before, "INTACT"));
         assertThat(schedule.isDue()).as("a complete one waits").isFalse();
-        assertThat(schedule(ledger, now.plus(Duration.ofHours(13))).isDue()).as("it was before the night").isTrue();
+        assertThat(schedule(ledger, now.plus(Duration.ofHours(13))).isDue())
+                .as("it was before the night")
+                .isTrue();
         ledger.verified(verified(ledger.now(), "INTACT"));
-        assertThat(schedule(ledger, now.plus(Duration.ofHours(13))).isDue()).as("no anchor since").isFalse();
-        assertThat(schedule(ledger, now.plus(Duration.ofHours(25))).isDue()).as("once a day anyway").isTrue();
+        assertThat(schedule(ledger, now.plus(Duration.ofHours(13))).isDue())
+                .as("no anchor since")
+                .isFalse();
+        assertThat(schedule(ledger, now.plus(Duration.ofHours(25))).isDue())
+                .as("once a day anyway")
+                .isTrue();
     }
 
     private static Verification verified(Instant at, String verdict) {

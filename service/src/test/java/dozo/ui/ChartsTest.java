@@ -80,15 +80,15 @@ class ChartsTest {
         List<Seen> year = IntStream.rangeClosed(0, 365)
                 .mapToObj(day -> new Seen(NOW.plus(DAY.multipliedBy(day)), 1_000, 1_000 - day))
                 .toList();
-        List<Space> shown =
-                Charts.space(year, new Capacity(NOW, 1_000, 635, 36, Outlook.NOT_FILLING, null, null));
+        List<Space> shown = Charts.space(year, new Capacity(NOW, 1_000, 635, 36, Outlook.NOT_FILLING, null, null));
 
         assertThat(shown).hasSize(53).last().isEqualTo(new Space(year.getLast().at(), 365L, null, 1_000));
     }
 
     @Test
     void copiesOlderThanPromisedAreOneBarOfTheirOwn() {
-        Promise promise = new Promise(DAY.multipliedBy(12).toSeconds(), NOW.minus(Duration.ofDays(30)), 3, 2, 30, 20, 0);
+        Promise promise =
+                new Promise(DAY.multipliedBy(12).toSeconds(), NOW.minus(Duration.ofDays(30)), 3, 2, 30, 20, 0);
         Ages ages = Ages.of(
                 promise,
                 List.of(

@@ -57,7 +57,8 @@ class ChosenBackupTest {
 
     @Test
     void aLabManagerBacksUpTheirExperimentsAndNoOthers() {
-        Answer started = service.as("jane").post(REST, "{\"experiments\": [\"P1/S1\"]}").expect(202);
+        Answer started =
+                service.as("jane").post(REST, "{\"experiments\": [\"P1/S1\"]}").expect(202);
 
         started.has("/kind", "CHOSEN").has("/chosen/experiments", 1).has("/requestedBy", "jane");
         long run = started.number("/id");
@@ -79,7 +80,8 @@ class ChosenBackupTest {
                 .refused(422, "experiments")
                 .string("/errors/0/message");
         assertThat(missing).isEqualTo("experiment P2/V7 does not exist");
-        for (String body : List.of("{}", "{\"experiments\": []}", "{\"experiments\": [null]}", "{\"experiments\": [\"\"]}")) {
+        for (String body :
+                List.of("{}", "{\"experiments\": []}", "{\"experiments\": [null]}", "{\"experiments\": [\"\"]}")) {
             service.as("jane").post(REST, body).refused(422, "experiments");
         }
         service.as("rin").post(REST, "{\"experiments\": [\"P1/S1\"]}").expect(403);
@@ -89,7 +91,8 @@ class ChosenBackupTest {
     /** A user sees of a run only what belongs to their projects. */
     @Test
     void theRunOfAnotherShowsNothingOfIt() {
-        long run = service.post(REST, "{\"experiments\": [\"P2/V7\", \"P1/S1\"]}").number("/id");
+        long run =
+                service.post(REST, "{\"experiments\": [\"P2/V7\", \"P1/S1\"]}").number("/id");
         service.awaitEnd(run);
 
         service.as("jane").get("/api/v1/runs/" + run).has("/chosen/experiments", 1);
@@ -100,9 +103,12 @@ class ChosenBackupTest {
                 .doesNotContain("P2", "V7");
         HttpClient browser = service.browser("jane");
         assertThat(service.page(browser, "/runs/" + run)).contains("P1/S1").doesNotContain("P2", "V7");
-        assertThat(service.part(browser, "/runs/" + run).text()).contains("P1/S1").doesNotContain("P2", "V7");
+        assertThat(service.part(browser, "/runs/" + run).text())
+                .contains("P1/S1")
+                .doesNotContain("P2", "V7");
         service.get("/api/v1/runs/%d/experiments?limit=1".formatted(run)).has("/items/1", "");
-        String next = service.get("/api/v1/runs/%d/experiments?limit=1".formatted(run)).string("/next");
+        String next = service.get("/api/v1/runs/%d/experiments?limit=1".formatted(run))
+                .string("/next");
         service.get("/api/v1/runs/%d/experiments?limit=1&after=%s".formatted(run, next))
                 .has("/items/0/code", "V7")
                 .has("/next", "");
@@ -134,7 +140,9 @@ class ChosenBackupTest {
                 .contains("P1/S2", "P2/V7");
         assertThat(Ended.dozo(service, "status " + run).out())
                 .contains("  only chosen experiments: 3", "  its experiments: dozo run experiments " + run);
-        assertThat(Ended.dozo(service, "run --experiment P1/S9").ends(Exit.REFUSED).err())
+        assertThat(Ended.dozo(service, "run --experiment P1/S9")
+                        .ends(Exit.REFUSED)
+                        .err())
                 .contains("experiment P1/S9 does not exist");
         assertThat(Ended.dozo(service, "run --experiment P1/S1").ends(Exit.WELL).out())
                 .contains("has started: 1 experiments are backed up");
@@ -147,13 +155,16 @@ class ChosenBackupTest {
         assertThat(service.page(browser, "/experiments/P1/S1"))
                 .contains("/do/post/runs/experiments?experiments=P1/S1&amp;back=/runs/*");
         assertThat(service.page(browser, "/experiments?project=P1"))
-                .contains("/do/post/runs/experiments?experiments=P1/S1&amp;experiments=P1/S2&amp;back=/runs/*", "Back up these 2 now");
+                .contains(
+                        "/do/post/runs/experiments?experiments=P1/S1&amp;experiments=P1/S2&amp;back=/runs/*",
+                        "Back up these 2 now");
         assertThat(service.page(browser, "/experiments")).doesNotContain("Back up these");
         assertThat(service.page(browser, "/do/post/runs/experiments?experiments=P1/S1&experiments=P1/S2"))
                 .contains("<h1>Back up now</h1>", "P1/S1\nP1/S2</textarea>");
         assertThat(service.page(service.browser("rin"), "/experiments/P1/S1")).doesNotContain("Back up now");
 
-        assertThat(service.submit(browser, "/do/post/runs/experiments", "experiments=P2%2FV7&confirmed=true").text())
+        assertThat(service.submit(browser, "/do/post/runs/experiments", "experiments=P2%2FV7&confirmed=true")
+                        .text())
                 .contains("experiment P2/V7 does not exist");
         Answer run = service.submit(
                 browser, "/do/post/runs/experiments", "experiments=P1%2FS1&confirmed=true&back=%2Fruns%2F*");
@@ -186,14 +197,20 @@ class ChosenBackupTest {
     void whatIsWrongLeadsToItsFindings() {
         long run = service.openRun().id();
         service.bean(Findings.class)
-                .add(run, List.of(new Finding((int) service.count("select experiment_id from experiment where code = 'S2'"),
-                        Problem.UNREADABLE, "cannot be read")));
+                .add(
+                        run,
+                        List.of(new Finding(
+                                (int) service.count("select experiment_id from experiment where code = 'S2'"),
+                                Problem.UNREADABLE,
+                                "cannot be read")));
         HttpClient browser = service.browser("jane");
 
         String part = service.part(browser, "/runs/" + run).text();
 
         assertThat(part)
-                .contains("needs attention", "/findings?run=%d&amp;experiment=P1/S2&amp;reason=UNREADABLE&amp;all=true".formatted(run))
+                .contains(
+                        "needs attention",
+                        "/findings?run=%d&amp;experiment=P1/S2&amp;reason=UNREADABLE&amp;all=true".formatted(run))
                 .doesNotContain("<html", "id=\"engine\"");
         assertThat(service.page(browser, "/findings?run=%d&experiment=P1/S2&reason=UNREADABLE&all=true".formatted(run)))
                 .contains("Unreadable");
@@ -202,8 +219,12 @@ class ChosenBackupTest {
 
     @Test
     void theOverviewOfALabManagerIsTheirExperiments() {
-        service.jdbc().sql("update experiment set title = 'Memory pilot', subject = 'A042', scanner = 'S7T', acquired_on = current_date where code = 'S1'").update();
-        service.awaitEnd(service.post(REST, "{\"experiments\": [\"P1/S1\", \"P2/V7\"]}").number("/id"));
+        service.jdbc()
+                .sql(
+                        "update experiment set title = 'Memory pilot', subject = 'A042', scanner = 'S7T', acquired_on = current_date where code = 'S1'")
+                .update();
+        service.awaitEnd(
+                service.post(REST, "{\"experiments\": [\"P1/S1\", \"P2/V7\"]}").number("/id"));
         HttpClient browser = service.browser("jane");
 
         String page = service.page(browser, "/");
@@ -211,18 +232,25 @@ class ChosenBackupTest {
         assertThat(page)
                 .contains("Arriving", "No visit is booked for today", "Being copied", "P1/S2", "/register")
                 .contains("/do/post/runs/experiments?experiments=P1/S2&amp;back=/runs/*")
-                .containsPattern("(?s)Memory pilot</a> <small[^>]*>P1/S1</small>.*S7T.*safe since [^<]* at dr.*/experiments/P1/S1/restore")
+                .containsPattern(
+                        "(?s)Memory pilot</a> <small[^>]*>P1/S1</small>.*S7T.*safe since [^<]* at dr.*/experiments/P1/S1/restore")
                 .doesNotContain("P2", "V7", "id=\"mine-needs\"", "??");
         assertThat(service.page(service.browser(), "/")).doesNotContain("Being copied", "id=\"mine");
-        assertThat(service.look(browser, "/", "ja").text()).contains("から安全（dr）", "コピー中・コピー待ち").doesNotContain("??");
+        assertThat(service.look(browser, "/", "ja").text())
+                .contains("から安全（dr）", "コピー中・コピー待ち")
+                .doesNotContain("??");
     }
 
     @Test
     void theOverviewOfALabManagerBeginsWithWhatNeedsThem() {
         long run = service.openRun().id();
         service.bean(Findings.class)
-                .add(run, List.of(new Finding((int) service.count("select experiment_id from experiment where code = 'S2'"),
-                        Problem.UNREADABLE, "cannot be read")));
+                .add(
+                        run,
+                        List.of(new Finding(
+                                (int) service.count("select experiment_id from experiment where code = 'S2'"),
+                                Problem.UNREADABLE,
+                                "cannot be read")));
         service.bean(Operations.class).stop(run, "test");
         service.jdbc().sql("""
                 insert into booking (accession, project_id, scheduled_on, scheduled_time, ae_title, modality, procedure, origin, booked_at, booked_by)
@@ -233,7 +261,8 @@ class ChosenBackupTest {
 
         assertThat(page.indexOf("Needs you")).isPositive().isLessThan(page.indexOf("Arriving"));
         assertThat(page)
-                .containsPattern("(?s)Needs you.*P1/S2.*blocked.*Arriving.*23:59.*fMRI motor.*A-77.*expected today.*Being copied.*P1/S1")
+                .containsPattern(
+                        "(?s)Needs you.*P1/S2.*blocked.*Arriving.*23:59.*fMRI motor.*A-77.*expected today.*Being copied.*P1/S1")
                 .contains("Nothing is safe yet.");
     }
 }

@@ -54,7 +54,8 @@ class DescriptionBrowserIT {
 
         assertThat(page.locator(".opblock-body").first()).isVisible();
         assertThat(page.locator(".try-out, .execute")).hasCount(0);
-        assertThat(page.locator(".authorize:visible, .scheme-container:visible")).hasCount(0);
+        assertThat(page.locator(".authorize:visible, .scheme-container:visible"))
+                .hasCount(0);
         assertThat(said).as("what the policy refuses is said here").isEmpty();
         assertThat(asked).isNotEmpty().allMatch(url -> url.startsWith(service.url() + "/") || url.startsWith("data:"));
         if (Boolean.getBoolean("write.pages")) {

@@ -14,10 +14,12 @@ import org.junit.jupiter.api.io.TempDir;
 /** A site's first day and a run's first minute: no table is only a head, and no picture is without values. */
 class EmptyPagesTest {
 
-    private static final Pattern ONLY_A_HEAD = Pattern.compile("<table[^>]*>(?:(?!</table>).)*<tbody>\\s*</tbody>", Pattern.DOTALL);
+    private static final Pattern ONLY_A_HEAD =
+            Pattern.compile("<table[^>]*>(?:(?!</table>).)*<tbody>\\s*</tbody>", Pattern.DOTALL);
 
     /** What is shown with its first values. */
-    private static final Pattern HIDDEN = Pattern.compile("<(figure|div)[^>]* hidden(?:=\"hidden\")?[^>]*>.*?</\\1>", Pattern.DOTALL);
+    private static final Pattern HIDDEN =
+            Pattern.compile("<(figure|div)[^>]* hidden(?:=\"hidden\")?[^>]*>.*?</\\1>", Pattern.DOTALL);
 
     @TempDir
     Path folder;
@@ -43,10 +45,32 @@ class EmptyPagesTest {
 
     private void look() {
         for (String path : List.of(
-                "/", "/findings", "/experiments", "/gaps", "/gaps?all=true", "/runs", "/drills", "/audit", "/audit?report=true",
-                "/audit/report", "/audit/ledger", "/sites", "/administration", "/administration/projects", "/administration/tokens",
-                "/administration/users", "/administration/users/admin", "/alerts", "/arrivals", "/origins", "/holds", "/erasures",
-                "/report", "/register", "/register/folders", "/register/csv")) {
+                "/",
+                "/findings",
+                "/experiments",
+                "/gaps",
+                "/gaps?all=true",
+                "/runs",
+                "/drills",
+                "/audit",
+                "/audit?report=true",
+                "/audit/report",
+                "/audit/ledger",
+                "/sites",
+                "/administration",
+                "/administration/projects",
+                "/administration/tokens",
+                "/administration/users",
+                "/administration/users/admin",
+                "/alerts",
+                "/arrivals",
+                "/origins",
+                "/holds",
+                "/erasures",
+                "/report",
+                "/register",
+                "/register/folders",
+                "/register/csv")) {
             whole(path);
         }
     }
@@ -55,7 +79,9 @@ class EmptyPagesTest {
         HttpClient browser = service.browser();
         String page = service.look(browser, path, "en").expect(200).text();
         String shown = HIDDEN.matcher(page).replaceAll("");
-        assertThat(ONLY_A_HEAD.matcher(shown).find()).as(path + ": a table with only a head").isFalse();
+        assertThat(ONLY_A_HEAD.matcher(shown).find())
+                .as(path + ": a table with only a head")
+                .isFalse();
         assertThat(shown.contains("data-chart")).as(path + ": a picture").isFalse();
     }
 }

@@ -124,8 +124,7 @@ class FirstSentenceTest {
         if (!manager) {
             Ended status = Ended.dozo(service, "status");
             assertThat(status.out())
-                    .startsWith(situation.get("en")
-                            + (situation.lines.containsKey("night") ? " Next night: 2" : "\n"));
+                    .startsWith(situation.get("en") + (situation.lines.containsKey("night") ? " Next night: 2" : "\n"));
             if (situation.lines.containsKey("then")) {
                 assertThat(status.out()).contains(situation.get("then"));
             }
@@ -155,10 +154,13 @@ class FirstSentenceTest {
     @Test
     void theDocumentedOrderIsTheOrderOfGravity() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "reference", "pages.md"));
-        String table = page.substring(page.indexOf("| `headline` | is true if |"), page.indexOf("## The calendar of nights"));
+        String table =
+                page.substring(page.indexOf("| `headline` | is true if |"), page.indexOf("## The calendar of nights"));
         List<Kind> documented = table.lines()
                 .filter(line -> line.startsWith("| `") && !line.contains("`headline`"))
-                .flatMap(line -> Pattern.compile("`([a-z-]+)`").matcher(line.split("\\|")[1]).results())
+                .flatMap(line -> Pattern.compile("`([a-z-]+)`")
+                        .matcher(line.split("\\|")[1])
+                        .results())
                 .map(word -> Kind.of(word.group(1)))
                 .toList();
 
@@ -191,13 +193,18 @@ class FirstSentenceTest {
             // Read, and not copied yet.
             case "read" -> names.forEach(this::read);
             case "safe" -> names.forEach(this::safe);
-            case "partly" -> sql("update protection set entries_safe = 2, files_safe = 2, bytes_safe = 20 where " + of(step[1]));
+            case "partly" ->
+                sql("update protection set entries_safe = 2, files_safe = 2, bytes_safe = 20 where " + of(step[1]));
             case "changed" ->
-                sql("update protection set entries_safe = 0, files_safe = 0, bytes_safe = 0, unprotected_since = now() where "
-                        + of(step[1]));
-            case "late" -> sql("update protection set unprotected_since = now() - interval '10 days' where " + of(step[1]));
-            case "retired" -> names.forEach(name -> sql(
-                    "update experiment set retired_at = now(), retired_by = 'x', retired_reason = 'x' where " + of(name)));
+                sql(
+                        "update protection set entries_safe = 0, files_safe = 0, bytes_safe = 0, unprotected_since = now() where "
+                                + of(step[1]));
+            case "late" ->
+                sql("update protection set unprotected_since = now() - interval '10 days' where " + of(step[1]));
+            case "retired" ->
+                names.forEach(name ->
+                        sql("update experiment set retired_at = now(), retired_by = 'x', retired_reason = 'x' where "
+                                + of(name)));
             case "night", "scrub" -> close(open(step[0], step[1]), RunState.COMPLETE);
             case "running" -> open("night", step[1]);
             case "stopped" -> close(open("night", step[1]), RunState.STOPPED);
@@ -211,7 +218,8 @@ class FirstSentenceTest {
             case "finds" -> {
                 Run run = open("night", "dr");
                 for (int i = 1; i < step.length; i += 2) {
-                    service.bean(Findings.class).add(run.id(), new Finding(id(step[i]), Problem.valueOf(step[i + 1]), "x"));
+                    service.bean(Findings.class)
+                            .add(run.id(), new Finding(id(step[i]), Problem.valueOf(step[i + 1]), "x"));
                 }
                 close(run, RunState.COMPLETE);
             }
@@ -246,7 +254,8 @@ class FirstSentenceTest {
                     insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                     values (%d, 1, now(), %s, 2000, 'x')
                     """.formatted(id(step[1]), step[2]));
-            case "released" -> sql("update frozen_experiment set released_at = now(), released_by = 'x' where " + of(step[1]));
+            case "released" ->
+                sql("update frozen_experiment set released_at = now(), released_by = 'x' where " + of(step[1]));
             case "drill" -> sql("""
                     insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, ended_at)
                     values (%d, 1, 1, '/x', 'FAILED', 'dozo', now(), now());

@@ -77,7 +77,9 @@ class FrozenBrowserIT {
         assertThat(page.locator("tbody tr")).hasCount(2 * FILES);
         page.getByText("Restore it to another folder.").click();
         assertThat(page.locator("#folder")).hasValue(Pattern.compile(allowed + "/E1-20\\d\\d-\\d\\d-\\d\\d"));
-        page.getByText("Restore", new Page.GetByTextOptions().setExact(true)).last().click();
+        page.getByText("Restore", new Page.GetByTextOptions().setExact(true))
+                .last()
+                .click();
 
         assertThat(page.locator("h1")).containsText("Restore 1");
         // A page of Playwright belongs to its thread.
@@ -130,7 +132,8 @@ class FrozenBrowserIT {
         page.context().close();
         Page plain = open("en", false);
         plain.navigate(proof);
-        assertThat(plain.getByText("Copy", new Page.GetByTextOptions().setExact(true))).isHidden();
+        assertThat(plain.getByText("Copy", new Page.GetByTextOptions().setExact(true)))
+                .isHidden();
         assertThat(plain.locator("#digest-1")).hasText(digest);
         plain.context().close();
     }

@@ -44,7 +44,10 @@ class LabManagerBrowserIT {
                 update experiment set title = '視覚実験 Retinotopy pilot', scanner = 'S7T', acquired_on = current_date where code = 'S1'
                 """).update();
         run = service.bean(Runs.class)
-                .openChosen(service.dr(), experiments.stream().mapToInt(Experiment::id).toArray(), "jane")
+                .openChosen(
+                        service.dr(),
+                        experiments.stream().mapToInt(Experiment::id).toArray(),
+                        "jane")
                 .id();
     }
 
@@ -90,7 +93,10 @@ class LabManagerBrowserIT {
 
     private Page open(String language, int width, ColorScheme colours) {
         Page page = Chromium.browser()
-                .newContext(new NewContextOptions().setLocale(language).setViewportSize(width, 800).setColorScheme(colours))
+                .newContext(new NewContextOptions()
+                        .setLocale(language)
+                        .setViewportSize(width, 800)
+                        .setColorScheme(colours))
                 .newPage();
         page.navigate(service.url() + "/");
         page.fill("#username", "jane");
@@ -118,7 +124,8 @@ class LabManagerBrowserIT {
     }
 
     private void unit(int experiment, String state) {
-        service.jdbc().sql("""
+        service.jdbc()
+                .sql("""
                         insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
                         values (:run, :experiment, :site, 'LARGE', '{1}', 1000, :state, 0)
                         """)

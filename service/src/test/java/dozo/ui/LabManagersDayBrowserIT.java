@@ -142,8 +142,10 @@ class LabManagersDayBrowserIT {
         long began = System.nanoTime();
         task.run();
         Duration took = Duration.ofNanos(System.nanoTime() - began);
-        int clicks = Integer.parseInt(page.evaluate("sessionStorage.clicks ?? '0'").toString());
-        int fields = Integer.parseInt(page.evaluate("sessionStorage.fields ?? '0'").toString());
+        int clicks =
+                Integer.parseInt(page.evaluate("sessionStorage.clicks ?? '0'").toString());
+        int fields =
+                Integer.parseInt(page.evaluate("sessionStorage.fields ?? '0'").toString());
         told.add("%-55s %2d clicks %2d fields %5.1f s".formatted(name, clicks, fields, took.toMillis() / 1e3));
         assertThat(clicks).as(name).isBetween(1, clicksMost);
     }

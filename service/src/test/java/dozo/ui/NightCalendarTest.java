@@ -164,7 +164,11 @@ class NightCalendarTest {
                 NOW,
                 FORMAT);
 
-        assertThat(calendar.lately()).hasSize(30).last().extracting(Day::date).isEqualTo(LocalDate.ofInstant(NOW, FORMAT.zone()));
+        assertThat(calendar.lately())
+                .hasSize(30)
+                .last()
+                .extracting(Day::date)
+                .isEqualTo(LocalDate.ofInstant(NOW, FORMAT.zone()));
         assertThat(calendar.lately())
                 .filteredOn(day -> day.worst() != null)
                 .singleElement()

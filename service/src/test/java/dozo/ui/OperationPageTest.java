@@ -213,8 +213,7 @@ class OperationPageTest {
                 .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
                 .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
         long run = service.openRun().id();
-        assertThat(look(admin, "/runs/" + run, 200))
-                .contains("action=\"/do/post/runs/%d/pause\"".formatted(run));
+        assertThat(look(admin, "/runs/" + run, 200)).contains("action=\"/do/post/runs/%d/pause\"".formatted(run));
         send(admin, "/do/post/runs", YES + "site=dr").expect(409);
         service.bean(Runs.class).close(run, RunState.COMPLETE, "");
 
@@ -433,18 +432,18 @@ class OperationPageTest {
     @Test
     void whatWasDoneIsSaidOnceAndUndone() {
         String labels = "/do/post/experiments/P1/E1/labels";
-        String done = send(admin, labels, YES + "label=a+%26+b&back=/experiments/P1/E1").text();
+        String done = send(admin, labels, YES + "label=a+%26+b&back=/experiments/P1/E1")
+                .text();
         assertThat(done).as("refused").contains("id=\"label-error\"");
-        done = send(admin, labels, YES + "label=7T+%E8%84%B3&back=/experiments/P1/E1").text();
+        done = send(admin, labels, YES + "label=7T+%E8%84%B3&back=/experiments/P1/E1")
+                .text();
 
         assertThat(done)
                 .containsPattern("class=\"flash\" role=\"status\">\\s*<p>P1/E1 has the label.</p>")
                 .contains("action=\"/do/delete/experiments/P1/E1/labels/7T%20%E8%84%B3\"");
         assertThat(look(admin, "/experiments/P1/E1", 200)).contains("7T 脳").doesNotContain("class=\"flash\"");
         String removed = send(
-                        admin,
-                        "/do/delete/experiments/P1/E1/labels/7T%20%E8%84%B3",
-                        YES + "back=/experiments/P1/E1")
+                        admin, "/do/delete/experiments/P1/E1/labels/7T%20%E8%84%B3", YES + "back=/experiments/P1/E1")
                 .text();
         assertThat(removed)
                 .contains("The label 7T 脳 is removed from P1/E1.")
@@ -473,7 +472,8 @@ class OperationPageTest {
         send(admin, form, undo);
         service.get("/api/v1/experiments/P9/E1").has("/title", "First").has("/note", "");
         assertThat(send(admin, form, undo).expect(412).text()).contains("it has been changed since");
-        assertThat(send(admin, form, YES + "title=First&back=/experiments/P9/E1").text())
+        assertThat(send(admin, form, YES + "title=First&back=/experiments/P9/E1")
+                        .text())
                 .as("nothing differs")
                 .contains("class=\"flash\"")
                 .doesNotContain("name=\"seen\"");

@@ -279,7 +279,12 @@ class OverviewPageTest {
 
         String english = page("en");
         assertThat(english)
-                .contains("The last 30 nights", "href=\"/runs/-29\"", ": failed or stopped\"", ": with findings\"", ": no run\"")
+                .contains(
+                        "The last 30 nights",
+                        "href=\"/runs/-29\"",
+                        ": failed or stopped\"",
+                        ": with findings\"",
+                        ": no run\"")
                 .doesNotContain("href=\"/runs/-30\"");
         assertThat(english.split("<li><a href=\"/runs/")).hasSize(1 + 29);
         assertThat(page("ja")).contains("直近 30 日の夜間バックアップ").doesNotContain("??");
@@ -302,9 +307,15 @@ class OverviewPageTest {
         assertThat(page("en")).doesNotContain("id=\"today\"");
         LocalDate today = LocalDate.now(ZoneId.systemDefault());
         String csv = "accession,date,time,station,procedure,project\n"
-                + "A1,%1$s,23:59,MR7T01,7T <b>session</b>,P001\nA2,%2$s,10:00,MR7T01,of yesterday,P001\n".formatted(today, today.minusDays(1));
+                + "A1,%1$s,23:59,MR7T01,7T <b>session</b>,P001\nA2,%2$s,10:00,MR7T01,of yesterday,P001\n"
+                        .formatted(today, today.minusDays(1));
         service.bean(Bookings.class)
-                .keep(Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)), null, false, "test");
+                .keep(
+                        Sight.EVERYTHING,
+                        new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)),
+                        null,
+                        false,
+                        "test");
         service.jdbc().sql("""
                         insert into origin (name, kind, address, spool, active, updated_at)
                         values ('fw', 'flywheel', 'https://flywheel.example.org', '/spool', false, now());
@@ -332,7 +343,12 @@ class OverviewPageTest {
                         .mapToObj(i -> "A%d,%s,23:5%d,P001\n".formatted(i, today, i))
                         .collect(Collectors.joining());
         service.bean(Bookings.class)
-                .keep(Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)), null, false, "test");
+                .keep(
+                        Sight.EVERYTHING,
+                        new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)),
+                        null,
+                        false,
+                        "test");
 
         assertThat(page("en"))
                 .contains("23:55", "href=\"/gaps?all=true&amp;from=%1$s&amp;until=%1$s\"".formatted(today))
@@ -342,7 +358,8 @@ class OverviewPageTest {
     @Test
     void theCardOfASiteSaysWhatAStolenKeyCouldDo() throws Exception {
         fill();
-        assertThat(sites()).contains("Not checked yet", "2 of 2 experiments are not safe yet.", "Ended with findings", "none yet");
+        assertThat(sites())
+                .contains("Not checked yet", "2 of 2 experiments are not safe yet.", "Ended with findings", "none yet");
 
         theft("{READ,ADD,CHANGE,RENAME,REPLACE,DELETE}", "{}");
         assertThat(sites()).contains("<b class=\"damage\">The copies could be deleted.</b>");
@@ -355,14 +372,18 @@ class OverviewPageTest {
     }
 
     private void theft(String could, String couldNot) {
-        service.jdbc().sql("""
+        service.jdbc()
+                .sql("""
                         insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest, digest_bytes_per_second,
                                                      syncs_at_once, unpacks_tar, links_files, rename_keeps, names_are_bytes, extensions,
                                                      key_could, key_could_not)
                         select site_id, now(), now(), 'OpenSSH', 'exec sha256sum', 0, true, true, true, true, true, '{}',
                                :could::text[], :couldNot::text[]
                         from site
-                        """).param("could", could).param("couldNot", couldNot).update();
+                        """)
+                .param("could", could)
+                .param("couldNot", couldNot)
+                .update();
     }
 
     private String sites() {

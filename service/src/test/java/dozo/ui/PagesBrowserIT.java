@@ -528,7 +528,8 @@ class PagesBrowserIT {
         page.navigate(service.url() + "/experiments?project=P001");
         page.getByLabel(word(language, "searches.name")).fill("Two");
         press(page, language, "searches.keep");
-        assertThat(page.locator(".flash")).hasText(Pattern.compile(".*" + word(language, "retired.undo") + "\\s*$", Pattern.DOTALL));
+        assertThat(page.locator(".flash"))
+                .hasText(Pattern.compile(".*" + word(language, "retired.undo") + "\\s*$", Pattern.DOTALL));
         accessible(page, "flash", language);
         press(page, language, "retired.undo");
         assertThat(page.locator(".searches")).not().containsText("Two");

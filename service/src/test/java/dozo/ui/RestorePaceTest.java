@@ -19,7 +19,8 @@ class RestorePaceTest {
 
     @Test
     void halfOfItsEntriesAndBytesTookAsLongAsTheRest() {
-        assertThat(Pace.of(restore(BEGUN, 50, 1_000), new Work(2_000, 100), NOW)).isEqualTo(new Pace(50, 10.0, 100.0));
+        assertThat(Pace.of(restore(BEGUN, 50, 1_000), new Work(2_000, 100), NOW))
+                .isEqualTo(new Pace(50, 10.0, 100.0));
     }
 
     @Test
@@ -46,7 +47,33 @@ class RestorePaceTest {
     private static KeptRestore restore(@Nullable Instant begun, long entries, long bytes) {
         byte[] none = new byte[0];
         return new KeptRestore(
-                1, "P/E", "P", 1, BEGUN, "", none, List.of(), List.of(), List.of(), List.of(), "dr", "/r", none, false,
-                RestoreState.RUNNING, "lab", BEGUN, begun, null, entries, bytes, entries, bytes, 0, "", null, null);
+                1,
+                "P/E",
+                "P",
+                1,
+                BEGUN,
+                "",
+                none,
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                "dr",
+                "/r",
+                none,
+                false,
+                RestoreState.RUNNING,
+                "lab",
+                BEGUN,
+                begun,
+                null,
+                entries,
+                bytes,
+                entries,
+                bytes,
+                0,
+                "",
+                null,
+                null);
     }
 }

@@ -71,7 +71,8 @@ class SelectedPageTest {
 
     @Test
     void whatIsRefusedHidesNothingAndStaysTicked() {
-        String ticked = "do=" + encoded(RETIRE) + "&experiments=P1%2FR1&experiments=P1%2FR2&experiments=P1%2FNONE&back=/experiments?q=R";
+        String ticked = "do=" + encoded(RETIRE)
+                + "&experiments=P1%2FR1&experiments=P1%2FR2&experiments=P1%2FNONE&back=/experiments?q=R";
         String form = service.submit(admin, SELECTED, ticked).text();
         assertThat(service.submit(admin, SELECTED, "do=" + encoded(LABEL) + "&experiments=P1%2FE1")
                         .text())
@@ -167,13 +168,20 @@ class SelectedPageTest {
     @Test
     void allThatASearchFindsAreChosenAgainByTheService() {
         String all = "do=" + encoded(LABEL) + "&all=true&filter=" + encoded("q=Retino%74opy+%3C7T&state=");
-        assertThat(service.submit(lab, SELECTED, all).text()).contains("value=\"P1/E1\"").doesNotContain("P1/E2");
-        assertThat(service.submit(lab, SELECTED, "do=" + encoded(LABEL) + "&all=true&filter=").text())
+        assertThat(service.submit(lab, SELECTED, all).text())
+                .contains("value=\"P1/E1\"")
+                .doesNotContain("P1/E2");
+        assertThat(service.submit(lab, SELECTED, "do=" + encoded(LABEL) + "&all=true&filter=")
+                        .text())
                 .contains("P1/E2")
                 .doesNotContain("P9/E1");
-        assertThat(service.submit(lab, SELECTED, all.replace("Retino", "%25x")).expect(422).text())
+        assertThat(service.submit(lab, SELECTED, all.replace("Retino", "%25x"))
+                        .expect(422)
+                        .text())
                 .contains("question mark");
-        String many = IntStream.rangeClosed(0, SelectedPage.MOST).mapToObj(n -> "P1%2FX" + n).collect(Collectors.joining("+"));
+        String many = IntStream.rangeClosed(0, SelectedPage.MOST)
+                .mapToObj(n -> "P1%2FX" + n)
+                .collect(Collectors.joining("+"));
         assertThat(service.submit(lab, SELECTED, "do=" + encoded(LABEL) + "&experiments=" + many)
                         .expect(422)
                         .text())
@@ -246,9 +254,7 @@ class SelectedPageTest {
                 .contains("action=\"/do/delete/me/searches/experiments/Ours\"");
         assertThat(page(lab, "/experiments")).doesNotContain("Ours");
         assertThat(page(lab, "/experiments?q=E1&project=P9")).contains("No matching experiment.");
-        service.get("/api/v1/me/searches")
-                .has("/items/0/list", "experiments")
-                .has("/items/0/query", "q=E1&project=P9");
+        service.get("/api/v1/me/searches").has("/items/0/list", "experiments").has("/items/0/query", "q=E1&project=P9");
 
         String removed = service.submit(
                         admin, "/do/delete/me/searches/experiments/Ours", "confirmed=true&back=/experiments")
@@ -260,7 +266,9 @@ class SelectedPageTest {
                 .map(found -> found.group(1).replace("&amp;", "&"))
                 .findFirst()
                 .orElseThrow();
-        assertThat(service.submit(admin, undo, "confirmed=true&back=/experiments").text()).contains(">Ours</a>");
+        assertThat(service.submit(admin, undo, "confirmed=true&back=/experiments")
+                        .text())
+                .contains(">Ours</a>");
         service.get("/api/v1/me/searches").has("/items/0/query", "q=E1&project=P9");
         service.delete("/api/v1/me/searches/experiments/Ours").expect(200);
         service.delete("/api/v1/me/searches/experiments/Ours").isProblem(404);
@@ -294,7 +302,8 @@ class SelectedPageTest {
 
     private static int experiment(String name) {
         return service.jdbc()
-                .sql("select experiment_id from experiment join project p using (project_id) where p.code || '/' || experiment.code = ?")
+                .sql(
+                        "select experiment_id from experiment join project p using (project_id) where p.code || '/' || experiment.code = ?")
                 .param(name)
                 .query(Integer.class)
                 .single();

@@ -23,10 +23,7 @@ record AlertsPage(Alerts alerts, Recipients recipients, Outbox outbox, Headlines
 
     /** @param before only earlier alerts than this */
     @GetMapping("/alerts")
-    String list(
-            @RequestParam(defaultValue = "" + Long.MAX_VALUE) long before,
-            Sight sight,
-            Model model) {
+    String list(@RequestParam(defaultValue = "" + Long.MAX_VALUE) long before, Sight sight, Model model) {
         Map<String, Waiting> waiting = new HashMap<>();
         outbox.waiting().forEach(each -> waiting.put(each.recipient(), each));
         List<Alert> open = alerts.page(sight, true, Long.MAX_VALUE, SHOWN);

@@ -68,10 +68,7 @@ final class Charts {
      * @param forecastBytes how much will be used; null: before the last check, or unknown
      */
     public record Space(
-            Instant at,
-            @Nullable Long usedBytes,
-            @Nullable Long forecastBytes,
-            long totalBytes) {}
+            Instant at, @Nullable Long usedBytes, @Nullable Long forecastBytes, long totalBytes) {}
 
     /** Loads the space of a site for a picture. NB: the last check may be older than the picture goes back. */
     static Optional<List<Space>> space(Capacities capacities, Site site, Capacity present, Instant now) {
@@ -99,7 +96,8 @@ final class Charts {
                 });
         return perDay == null
                 ? seen.toList()
-                : Stream.concat(seen, Stream.of(full(history.getLast(), capacity, perDay))).toList();
+                : Stream.concat(seen, Stream.of(full(history.getLast(), capacity, perDay)))
+                        .toList();
     }
 
     private static Space full(Seen last, Capacity capacity, long perDay) {
@@ -127,14 +125,18 @@ final class Charts {
         static Ages of(Promise promise, List<Age> ages, Instant now) {
             Duration step = Duration.ofSeconds(promise.maxAgeSeconds()).dividedBy(STEPS);
             Map<Integer, List<Age>> bySteps = ages.stream()
-                    .collect(Collectors.groupingBy(
-                            age -> Math.clamp(Duration.between(age.lastReadAt(), now).dividedBy(step), 0, STEPS)));
+                    .collect(Collectors.groupingBy(age ->
+                            Math.clamp(Duration.between(age.lastReadAt(), now).dividedBy(step), 0, STEPS)));
             return new Ages(
                     promise,
                     step,
                     IntStream.rangeClosed(0, STEPS)
                             .mapToObj(i -> STEPS - i)
-                            .map(steps -> bar(now.minus(step.multipliedBy(steps + 1)), step, steps == STEPS, bySteps.getOrDefault(steps, List.of())))
+                            .map(steps -> bar(
+                                    now.minus(step.multipliedBy(steps + 1)),
+                                    step,
+                                    steps == STEPS,
+                                    bySteps.getOrDefault(steps, List.of())))
                             .toList());
         }
 
@@ -188,13 +190,17 @@ final class Charts {
                             night -> LocalDate.ofInstant(night.startedAt(), zone), TreeMap::new, Collectors.toList()))
                     .entrySet()
                     .stream()
-                    .map(day -> new Day(day.getKey(), day.getKey().atStartOfDay(zone).toInstant(), day.getValue()))
+                    .map(day -> new Day(
+                            day.getKey(), day.getKey().atStartOfDay(zone).toInstant(), day.getValue()))
                     .toList());
         }
 
         /** Returns the begin of the first day that is shown. */
         static Instant begin(Instant now, ZoneId zone) {
-            return LocalDate.ofInstant(now, zone).minusDays(NIGHT_DAYS - 1).atStartOfDay(zone).toInstant();
+            return LocalDate.ofInstant(now, zone)
+                    .minusDays(NIGHT_DAYS - 1)
+                    .atStartOfDay(zone)
+                    .toInstant();
         }
 
         public long bytes() {
@@ -223,7 +229,8 @@ final class Charts {
 
         static Coverages of(List<Instant> moments, List<History> all) {
             Stream<History> worst = all.stream()
-                    .sorted(Comparator.comparingInt((History each) -> each.totals().getLast().percent())
+                    .sorted(Comparator.comparingInt(
+                                    (History each) -> each.totals().getLast().percent())
                             .thenComparing(History::project))
                     .limit(PROJECTS_SHOWN);
             List<Totals> sums = IntStream.range(0, moments.size())
@@ -241,7 +248,10 @@ final class Charts {
             LocalDate today = LocalDate.ofInstant(now, zone);
             return Stream.concat(
                             IntStream.iterate(COVERAGE_WEEKS, week -> week > 0, week -> week - 1)
-                                    .mapToObj(week -> today.minusWeeks(week).plusDays(1).atStartOfDay(zone).toInstant())
+                                    .mapToObj(week -> today.minusWeeks(week)
+                                            .plusDays(1)
+                                            .atStartOfDay(zone)
+                                            .toInstant())
                                     .filter(moment -> !moment.isBefore(begin)),
                             Stream.of(now))
                     .toList();

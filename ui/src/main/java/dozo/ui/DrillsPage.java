@@ -62,7 +62,8 @@ record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores r
                 .sorted(Comparator.comparing(Compared::endedAt))
                 .toList());
         model.addAttribute("compared", compared);
-        model.addAttribute("errorPercent", compared.flatMap(Charts::errorPercent).orElse(null));
+        model.addAttribute(
+                "errorPercent", compared.flatMap(Charts::errorPercent).orElse(null));
     }
 
     private static long before(String typed) {

@@ -61,7 +61,11 @@ record ExperimentPage(
      * @param readAt the oldest reading, once all copies were read again
      */
     record AtSite(
-            Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way, @Nullable Instant readAt) {
+            Site site,
+            State state,
+            @Nullable ExperimentCoverage coverage,
+            List<Step> way,
+            @Nullable Instant readAt) {
 
         public long files() {
             return coverage == null ? 0 : coverage.files();
@@ -153,8 +157,7 @@ record ExperimentPage(
             model.addAttribute("manifest", manifest);
             model.addAttribute(
                     "entries",
-                    contents.of(
-                            experiment.id(), manifest.number(), FilePath.ROOT, new byte[0], site, ENTRIES_SHOWN));
+                    contents.of(experiment.id(), manifest.number(), FilePath.ROOT, new byte[0], site, ENTRIES_SHOWN));
         });
     }
 

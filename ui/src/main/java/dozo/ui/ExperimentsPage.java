@@ -65,8 +65,7 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices, Op
             Cut<Found> found, boolean begins, @Nullable String before) {}
 
     @GetMapping("/experiments")
-    String experiments(
-            @RequestParam Map<String, String> asked, HttpServletRequest request, Sight sight, Model model) {
+    String experiments(@RequestParam Map<String, String> asked, HttpServletRequest request, Sight sight, Model model) {
         Map<String, String> typed = given(asked);
         List<Site> all = sites.all();
         choices.addTo(model, sight);

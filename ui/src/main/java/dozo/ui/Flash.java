@@ -1,6 +1,5 @@
 package dozo.ui;
 
-import dozo.people.Permissions.Endpoint;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import dozo.web.Etag;
@@ -73,7 +72,8 @@ record Flash(String said, @Nullable String undo, Map<String, String> fields) {
         for (Field field : operation.changed(typed)) {
             String before = former.value(field.name());
             String now = typed.value(field.name()).strip().replace("\r\n", "\n");
-            boolean same = field.kind() == Kind.CHECK ? before.equals("true") == now.equals("true") : before.equals(now);
+            boolean same =
+                    field.kind() == Kind.CHECK ? before.equals("true") == now.equals("true") : before.equals(now);
             if (!same && field.kind() != Kind.PASSWORD) {
                 back.put(field.name(), before);
             }

@@ -17,7 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param sight of the reader; null: nobody is logged in
  */
-record Known(Experiments experiments, Searches searches, @Nullable Sight sight, String reader) {
+record Known(
+        Experiments experiments,
+        Searches searches,
+        @Nullable Sight sight,
+        String reader) {
 
     public List<Search> searches(String list) {
         return searches.of(reader, list);

@@ -46,7 +46,8 @@ record LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
         Ended last = check.last();
         Verification kept = ledger.lastVerification().orElse(null);
         // The service's own verification may be the later one.
-        boolean later = last != null && kept != null && kept.beganAt().isAfter(last.at().plus(OWN));
+        boolean later =
+                last != null && kept != null && kept.beganAt().isAfter(last.at().plus(OWN));
         model.addAttribute("last", later ? null : last);
         model.addAttribute("kept", kept);
         Form form = new Form(typed, Map.of());

@@ -137,7 +137,9 @@ record ManifestPage(
         model.addAttribute("experiment", experiment);
         model.addAttribute("path", asked);
         model.addAttribute("proofs", found);
-        model.addAttribute("places", sites.all().stream().map(each -> place(experiment, each, asked)).toList());
+        model.addAttribute(
+                "places",
+                sites.all().stream().map(each -> place(experiment, each, asked)).toList());
         model.addAttribute("manifest", manifests.current(experiment.id()).orElse(null));
         model.addAttribute("sites", sites.all());
         model.addAttribute("site", site);

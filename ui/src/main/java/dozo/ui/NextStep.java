@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param pattern the path pattern of the form behind that page; for the permission
  * @param address null: another step comes first, or it is taken outside of Dozo
  */
-public record NextStep(FirstStep of, String pattern, @Nullable String address) {
+public record NextStep(
+        FirstStep of, String pattern, @Nullable String address) {
 
     private static final String DISMISSAL = "/do/post/steps/{step}/dismissal";
 
@@ -34,9 +35,7 @@ public record NextStep(FirstStep of, String pattern, @Nullable String address) {
                         : new NextStep(step, "/sites/{name}/check", "/sites/%s/check".formatted(site.name()));
             case PROJECT ->
                 new NextStep(
-                        step,
-                        "/do/post/projects",
-                        "/do/post/projects?siteNames=kept&back=/administration/projects/*");
+                        step, "/do/post/projects", "/do/post/projects?siteNames=kept&back=/administration/projects/*");
             case SCHEDULE -> new NextStep(step, "/do/put/sites/{name}/schedules", site == null ? null : "/sites");
             case EXPERIMENT -> new NextStep(step, "/register", done.contains(Step.PROJECT) ? "/register" : null);
             case BACKUP ->

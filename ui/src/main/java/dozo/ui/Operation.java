@@ -198,8 +198,7 @@ record Operation(
 
     /** Returns the same with more fields: with those of the whole operation that name experiments. */
     Operation naming(Operation whole) {
-        return with(Stream.concat(
-                        fields.stream(), whole.fields.stream().filter(field -> NAMING.contains(field.name())))
+        return with(Stream.concat(fields.stream(), whole.fields.stream().filter(field -> NAMING.contains(field.name())))
                 .toList());
     }
 

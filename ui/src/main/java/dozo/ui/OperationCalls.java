@@ -55,8 +55,7 @@ final class OperationCalls {
      * @param answer null: nothing, or it was refused
      * @param errors why it was refused, by field; without a field under the empty name. Empty: it was done
      */
-    record Sent(
-            @Nullable Object answer, Map<String, Message> errors, HttpStatusCode status) {}
+    record Sent(@Nullable Object answer, Map<String, Message> errors, HttpStatusCode status) {}
 
     OperationCalls(
             @Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings,

@@ -209,8 +209,9 @@ class OperationPage {
     }
 
     private Operation operation(HttpServletRequest request) {
-        return requireNonNull(
-                operations.all().get(String.valueOf(request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE))));
+        return requireNonNull(operations
+                .all()
+                .get(String.valueOf(request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE))));
     }
 
     @SuppressWarnings("unchecked")
@@ -281,16 +282,15 @@ class OperationPage {
             HttpStatusCode status,
             Sight sight) {
         Words words = new Words(
-                texts,
-                operation.key() + ".several",
-                List.of(names.size()),
-                RequestContextUtils.getLocale(request));
+                texts, operation.key() + ".several", List.of(names.size()), RequestContextUtils.getLocale(request));
         Words alone = new Words(texts, operation.key(), List.of(), words.locale());
         String does = words.find(".does");
         String button = words.find(".yes");
         return page(new ModelAndView("selected", status), request, operation, alone, operation.fields(), typed, sight)
                 .addObject("title", words.get(""))
-                .addObject("does", (does == null ? alone.get(".does") : does).lines().toList())
+                .addObject(
+                        "does",
+                        (does == null ? alone.get(".does") : does).lines().toList())
                 .addObject("button", button == null ? alone.find(".yes") : button)
                 .addObject("names", names)
                 .addObject("refused", refused)

@@ -85,7 +85,9 @@ record RestorePage(
             // Small files take as long as their number, and large ones as their size.
             double share = whole == null
                     ? 0
-                    : (share(restore.bytesVerified(), whole.bytes()) + share(restore.entriesVerified(), whole.entries())) / 2;
+                    : (share(restore.bytesVerified(), whole.bytes())
+                                    + share(restore.entriesVerified(), whole.entries()))
+                            / 2;
             return new Pace(
                     whole == null ? null : (int) (100 * share),
                     restore.bytesVerified() / seconds,

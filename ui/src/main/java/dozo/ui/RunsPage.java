@@ -115,7 +115,8 @@ record RunsPage(
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);
         // What the engine has moved is not known by project.
-        model.addAttribute("pace", Charts.tried(() -> new Charts.Speed(sight.ofEverything() ? paces.of(id) : List.of())));
+        model.addAttribute(
+                "pace", Charts.tried(() -> new Charts.Speed(sight.ofEverything() ? paces.of(id) : List.of())));
         model.addAttribute("underWay", operations.worksOn(run));
         model.addAttribute("findings", shown);
         model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());

@@ -155,7 +155,10 @@ record SelectedPage(
                 StringBuilder refused = new StringBuilder();
                 for (String name : names) {
                     certify(name, form.given("site"), sight, actor, zip)
-                            .ifPresent(why -> refused.append(name).append(": ").append(why).append("\n"));
+                            .ifPresent(why -> refused.append(name)
+                                    .append(": ")
+                                    .append(why)
+                                    .append("\n"));
                 }
                 if (!refused.isEmpty()) {
                     zip.putNextEntry(new ZipEntry("NOT-CERTIFIED.txt"));
@@ -176,10 +179,7 @@ record SelectedPage(
             return Optional.of(missing(name));
         }
         try (Issued issued = certificates.issue(
-                experiment,
-                ManifestPage.chosen(manifests, experiment, ""),
-                sites.chosen(site),
-                actor.getName())) {
+                experiment, ManifestPage.chosen(manifests, experiment, ""), sites.chosen(site), actor.getName())) {
             zip.putNextEntry(new ZipEntry(issued.fileName()));
             issued.writeTo(StreamUtils.nonClosing(zip));
             zip.closeEntry();
@@ -285,9 +285,7 @@ record SelectedPage(
     /** Returns the fields of the form that undoes it for all of them; empty if nothing does. */
     private Map<String, String> undo(HttpServletRequest request, Operation done, List<String> names) {
         Operation undo = calls.all().get(done.undo());
-        return undo == null
-                        || undo.each() != Each.PATH
-                        || !Viewer.of(request).may("POST", undo.page())
+        return undo == null || undo.each() != Each.PATH || !Viewer.of(request).may("POST", undo.page())
                 ? Map.of()
                 : Map.of("do", undo.page(), "experiments", String.join(" ", names));
     }

@@ -71,7 +71,9 @@ public class FreezeSigns {
                 .param("id", experimentId)
                 .query((row, n) -> row.getLong(1))
                 .single();
-        jdbc.sql("delete from frozen_change where freeze_id = :freeze").param("freeze", freeze).update();
+        jdbc.sql("delete from frozen_change where freeze_id = :freeze")
+                .param("freeze", freeze)
+                .update();
         jdbc.sql("""
                         insert into frozen_change (freeze_id, change_no, kind, path, bytes_before, bytes_after)
                         select :freeze, row_number() over (order by array_position(array['GONE', 'CHANGED', 'NEW'], kind), path),
@@ -96,7 +98,8 @@ public class FreezeSigns {
     }
 
     private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
-        // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all entries.
+        // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all
+        // entries.
         List<Repeated> suffixes = jdbc.sql("""
                         with known as materialized (
                             select distinct %1$s as suffix from entry e where e.experiment_id = :experiment and e.kind = 'f'

@@ -130,7 +130,10 @@ public class Freezes {
                                              where t.entries = t.entries_safe is not true)
                                      order by s.name) as sites
                         from seen having count(*) > 0
-                        """).param("seen", sight.seen()).query(Rows.of(Swept.class)).optional();
+                        """)
+                .param("seen", sight.seen())
+                .query(Rows.of(Swept.class))
+                .optional();
     }
 
     /** Returns at most {@code limit} unreleased freezes that the user may see, by experiment, after {@code after}. */

@@ -72,12 +72,14 @@ final class Sampling {
      * @return null if the source does not respond, or this thread is interrupted: nothing is known
      */
     static @Nullable Sample read(Experiment experiment, List<FilePath> files) {
-        // NB: a new one each time: another one may take a neighbour's answer for one of this source, and wait without end.
+        // NB: a new one each time: another one may take a neighbour's answer for one of this source, and wait without
+        // end.
         try {
             return new FileQuestion<>(_ -> read(experiment.opened(), files))
                     .about("source", experiment.source(), PATIENCE);
         } catch (IOException | RuntimeException unknown) {
-            // Whatever it is: the look has been stored, and must not fail because of its sample. People are told that nothing is known.
+            // Whatever it is: the look has been stored, and must not fail because of its sample. People are told that
+            // nothing is known.
             return null;
         }
     }

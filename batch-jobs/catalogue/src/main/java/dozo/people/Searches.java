@@ -92,10 +92,7 @@ public class Searches {
                         insert into saved_search (user_id, list, name, query)
                         select user_id, :list, :name, :query from dozo_user where name = :user
                         on conflict (user_id, list, name) do update set query = excluded.query
-                        """)
-                .params(Rows.params(wanted))
-                .param("user", user)
-                .update();
+                        """).params(Rows.params(wanted)).param("user", user).update();
         append(user, "search.kept", wanted);
         return wanted;
     }
@@ -119,7 +116,6 @@ public class Searches {
 
     /** The name may be one of a person, so the ledger gets only its digest. */
     private void append(String user, String action, Search search) {
-        ledger.append(
-                user, action, user, Map.of("list", search.list, "name_sha256", Digest.ofText(search.name)));
+        ledger.append(user, action, user, Map.of("list", search.list, "name_sha256", Digest.ofText(search.name)));
     }
 }

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param over whether it is not current any more: retired, gone from the source, settled, or disabled
  * @param address the page that shows it, below the service's address
  */
-public record Hit(Kind kind, String name, String about, @Nullable String experiment, boolean over, String address) {
+public record Hit(
+        Kind kind, String name, String about, @Nullable String experiment, boolean over, String address) {
 
     /** What is searched. Who may open the page of a kind finds it. */
     public enum Kind implements Worded {
@@ -44,8 +45,8 @@ public record Hit(Kind kind, String name, String about, @Nullable String experim
          */
         public static Kind of(String word) {
             return Worded.of(Kind.class, word)
-                    .orElseThrow(() -> new Refusal(
-                            "kind", "\"%s\": expected experiment, project, file, finding or user", word));
+                    .orElseThrow(() ->
+                            new Refusal("kind", "\"%s\": expected experiment, project, file, finding or user", word));
         }
 
         /** Returns what people with these roles find. */

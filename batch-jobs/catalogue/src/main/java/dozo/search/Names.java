@@ -33,7 +33,13 @@ public class Names {
      * @param until the manifest since which it is gone; null: it holds
      */
     @SuppressWarnings("ArrayRecordComponent") // read once
-    record Name(int entry, int directory, Folder folder, byte[] bytes, char kind, @Nullable Integer until) {}
+    record Name(
+            int entry,
+            int directory,
+            Folder folder,
+            byte[] bytes,
+            char kind,
+            @Nullable Integer until) {}
 
     /**
      * A folder.
@@ -61,12 +67,16 @@ public class Names {
     }
 
     private boolean list(int experiment) {
-        // NB: waits for nobody, so that nobody ever waits for each other: what is locked is listed by somebody else, or erased.
+        // NB: waits for nobody, so that nobody ever waits for each other: what is locked is listed by somebody else, or
+        // erased.
         List<Integer> manifests = jdbc.sql("""
                         select u.manifest_no from unlisted_manifest u join experiment e using (experiment_id)
                         where experiment_id = :experiment
                         order by u.manifest_no for no key update of e skip locked for update of u skip locked
-                        """).param("experiment", experiment).query((row, n) -> row.getInt(1)).list();
+                        """)
+                .param("experiment", experiment)
+                .query((row, n) -> row.getInt(1))
+                .list();
         if (manifests.isEmpty()) {
             return false;
         }

@@ -136,9 +136,8 @@ public class LedgerVerification {
         List<String> unproven = unknown.isEmpty() ? names(compared, site -> !site.complete()) : unknown;
         boolean complete = !compared.isEmpty() && unproven.isEmpty();
         Verdict verdict = count + atSites > 0 ? Verdict.BROKEN : complete ? Verdict.INTACT : Verdict.INCOMPLETE;
-        Unproven why = compared.isEmpty()
-                ? Unproven.NO_SITE
-                : unknown.isEmpty() ? Unproven.NO_ANCHOR : Unproven.NOT_COMPARED;
+        Unproven why =
+                compared.isEmpty() ? Unproven.NO_SITE : unknown.isEmpty() ? Unproven.NO_ANCHOR : Unproven.NOT_COMPARED;
         boolean incomplete = verdict == Verdict.INCOMPLETE;
         Verification kept = new Verification(
                 began,

@@ -55,7 +55,8 @@ class CoverageTest {
     void aProjectWithoutExperimentsIsNotLeftOut() {
         Instant at = Instant.parse("2026-09-02T00:00:00Z");
         nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
-        nights.jdbc.sql("insert into project (code, created_at) values ('P8', :at), ('P9', :at)")
+        nights.jdbc
+                .sql("insert into project (code, created_at) values ('P8', :at), ('P9', :at)")
                 .param("at", Timestamp.from(at))
                 .update();
         nights.jdbc.sql("""
@@ -92,7 +93,8 @@ class CoverageTest {
         for (Dimension by : List.of(Dimension.PROJECT, Dimension.EXPERIMENT, Dimension.MODALITY)) {
             assertThat(coverage.groups(Sight.EVERYTHING, by, 1, began.minusSeconds(1), "", 9))
                     .singleElement()
-                    .satisfies(group -> assertThat(group.totals()).as("unknown, not 0 %").isNull());
+                    .satisfies(group ->
+                            assertThat(group.totals()).as("unknown, not 0 %").isNull());
             assertThat(coverage.groups(Sight.EVERYTHING, by, 1, began, "", 9))
                     .singleElement()
                     .satisfies(group -> assertThat(group.totals()).isNotNull());

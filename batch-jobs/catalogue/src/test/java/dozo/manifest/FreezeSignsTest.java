@@ -78,12 +78,17 @@ class FreezeSignsTest {
                         FILES,
                         0,
                         FILES + FOLDERS,
-                        List.of(new Repeated(".locked", bytes(".locked"), FILES), new Repeated(".txt", bytes(".txt"), FOLDERS)),
+                        List.of(
+                                new Repeated(".locked", bytes(".locked"), FILES),
+                                new Repeated(".txt", bytes(".txt"), FOLDERS)),
                         List.of(new Repeated("READ_ME_NOW.txt", bytes("READ_ME_NOW.txt"), FOLDERS)),
                         seen.sample()));
         Sample sample = seen.sample();
         assertThat(sample.files() + sample.unreadable()).isEqualTo(40);
-        assertThat(sample.wrong()).isEqualTo(sample.typed()).isEqualTo(sample.random()).isGreaterThan(30);
+        assertThat(sample.wrong())
+                .isEqualTo(sample.typed())
+                .isEqualTo(sample.random())
+                .isGreaterThan(30);
         assertThat(seen.guess()).isEqualTo(Guess.ENCRYPTED);
         assertThat(seen.words())
                 .startsWith(
@@ -216,7 +221,8 @@ class FreezeSignsTest {
 
         assertThat(seen().sample()).isNull();
         assertThat(seen().guess()).isEqualTo(Guess.UNKNOWN);
-        assertThat(seen().words()).contains("The content of the changed and new files is unknown: they could not be read.");
+        assertThat(seen().words())
+                .contains("The content of the changed and new files is unknown: they could not be read.");
     }
 
     @Test
@@ -262,7 +268,8 @@ class FreezeSignsTest {
         catalogue.night();
 
         assertThat(catalogue.count("select count(*) from frozen_change")).isZero();
-        assertThat(catalogue.count("select count(*) from frozen_experiment where signs is not null")).isEqualTo(1);
+        assertThat(catalogue.count("select count(*) from frozen_experiment where signs is not null"))
+                .isEqualTo(1);
     }
 
     @Test
@@ -278,7 +285,9 @@ class FreezeSignsTest {
         });
 
         assertThat(catalogue.freezes.frozen(1)).isTrue();
-        assertThat(seen()).as("nothing is known, and nothing of an earlier look is told").isNull();
+        assertThat(seen())
+                .as("nothing is known, and nothing of an earlier look is told")
+                .isNull();
     }
 
     @Test
@@ -350,7 +359,8 @@ class FreezeSignsTest {
 
     private static byte[] encrypted(byte[] plain) throws Exception {
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-        cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(new byte[16], "AES"), new GCMParameterSpec(128, new byte[12]));
+        cipher.init(
+                Cipher.ENCRYPT_MODE, new SecretKeySpec(new byte[16], "AES"), new GCMParameterSpec(128, new byte[12]));
         return cipher.doFinal(plain);
     }
 

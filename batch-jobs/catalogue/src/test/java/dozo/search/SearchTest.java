@@ -99,8 +99,7 @@ class SearchTest {
                         true,
                         "/findings?all=true&reason=SPECIAL&experiment=Motor/E11"));
         assertThat(all("nak", Kind.USER).items())
-                .containsExactly(
-                        new Hit(Kind.USER, "hanako", "OPERATOR", null, false, "/administration/users/hanako"));
+                .containsExactly(new Hit(Kind.USER, "hanako", "OPERATOR", null, false, "/administration/users/hanako"));
     }
 
     @Test
@@ -131,8 +130,10 @@ class SearchTest {
             assertThat(names(search.find("vision", manager, own, null, "", 9))).isEmpty();
             assertThat(names(search.find("space", manager, own, null, "", 9))).isEmpty();
             assertThat(names(search.find("hanako", manager, own, null, "", 9))).isEmpty();
-            assertThat(names(search.find("hanako", manager, own, Kind.USER, "", 9))).isEmpty();
-            assertThat(names(search.find("t1w", Set.of(), Sight.EVERYTHING, null, "", 9))).isEmpty();
+            assertThat(names(search.find("hanako", manager, own, Kind.USER, "", 9)))
+                    .isEmpty();
+            assertThat(names(search.find("t1w", Set.of(), Sight.EVERYTHING, null, "", 9)))
+                    .isEmpty();
             list();
         }
     }
@@ -213,7 +214,9 @@ class SearchTest {
         assertThat(found("txt", Kind.FILE)).containsExactly("second.txt", "first.txt");
         list();
         assertThat(found("txt", Kind.FILE)).containsExactly("second.txt", "first.txt");
-        assertThat(count("select count(*) from name_block")).as("the same block, longer").isOne();
+        assertThat(count("select count(*) from name_block"))
+                .as("the same block, longer")
+                .isOne();
         assertThat(count("select count(*) from unlisted_manifest")).isZero();
     }
 
@@ -253,8 +256,16 @@ class SearchTest {
         }
         assertThat(pages)
                 .containsExactly(
-                        "IM_069999", "IM_069998", "IM_069997", "IM_069996", "IM_069995", "IM_069994", "IM_069993",
-                        "IM_069992", "IM_069991", "IM_069990");
+                        "IM_069999",
+                        "IM_069998",
+                        "IM_069997",
+                        "IM_069996",
+                        "IM_069995",
+                        "IM_069994",
+                        "IM_069993",
+                        "IM_069992",
+                        "IM_069991",
+                        "IM_069990");
     }
 
     @Test
@@ -266,8 +277,7 @@ class SearchTest {
             int pages = 0;
             Key after = Key.NONE;
             while (after != null) {
-                Found page = new FileSearch(
-                                jdbc, names, Sight.EVERYTHING, List.of("00001"), 99, 100, Duration.ZERO)
+                Found page = new FileSearch(jdbc, names, Sight.EVERYTHING, List.of("00001"), 99, 100, Duration.ZERO)
                         .find(after);
                 page.hits().forEach(hit -> found.add(hit.experiment() + " " + hit.name()));
                 assertThat(page.partial()).isEqualTo(page.next() != null);
@@ -296,7 +306,8 @@ class SearchTest {
                 .containsExactly("Motor/E11", "Motor/E11", "Motor/E11", "Vision/E1", "Vision/E1", "Vision/E1");
         assertThat(result.more()).containsExactly(Kind.FILE);
         assertThat(result.next()).isNull();
-        assertThat(search.find("e1", Set.of(Role.ADMIN), Sight.EVERYTHING, null, "", 1).more())
+        assertThat(search.find("e1", Set.of(Role.ADMIN), Sight.EVERYTHING, null, "", 1)
+                        .more())
                 .containsExactly(Kind.EXPERIMENT, Kind.FINDING);
     }
 
@@ -335,8 +346,7 @@ class SearchTest {
         assertThatThrownBy(() -> found("x".repeat(201), Kind.FILE)).hasMessageContaining("1 to 200 characters");
         assertThatThrownBy(() -> Kind.of("scanner")).hasMessageContaining("expected experiment, project, file");
         for (String wrong : List.of("x", "1", "1.x", ".", "9999999999999999999.1")) {
-            assertThatThrownBy(() -> search.find(
-                            "x", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.EXPERIMENT, wrong, 1))
+            assertThatThrownBy(() -> search.find("x", Set.of(Role.ADMIN), Sight.EVERYTHING, Kind.EXPERIMENT, wrong, 1))
                     .as(wrong)
                     .hasMessageContaining("expected the value of next");
         }
@@ -409,7 +419,8 @@ class SearchTest {
     }
 
     private void entry(int experiment, int directory, byte[] name) {
-        jdbc.sql("insert into directory (experiment_id, directory_no, path) values (:e, :root, '') on conflict do nothing")
+        jdbc.sql(
+                        "insert into directory (experiment_id, directory_no, path) values (:e, :root, '') on conflict do nothing")
                 .param("e", experiment)
                 .param("root", ROOT)
                 .update();
@@ -430,13 +441,15 @@ class SearchTest {
                         select :e, n, 1, 1, 0, 0, 420, 'f', convert_to('IM_' || to_char(n, 'FM000000'), 'UTF8')
                         from generate_series(1, :files) n
                         """).param("e", experiment).param("files", files).update();
-        jdbc.sql("update directory set path = '' where experiment_id = " + experiment).update();
+        jdbc.sql("update directory set path = '' where experiment_id = " + experiment)
+                .update();
         sealed(experiment);
     }
 
     private void end(String which) {
-        jdbc.sql("with gone as (delete from entry " + which + " returning *) insert into ended_entry"
-                        + " select experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name, 2 from gone")
+        jdbc.sql(
+                        "with gone as (delete from entry " + which + " returning *) insert into ended_entry"
+                                + " select experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name, 2 from gone")
                 .update();
     }
 }

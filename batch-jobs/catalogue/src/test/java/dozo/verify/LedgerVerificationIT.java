@@ -11,8 +11,8 @@ import dozo.ledger.Breach.Kind;
 import dozo.ledger.Chain;
 import dozo.ledger.Guards;
 import dozo.ledger.Ledger;
-import dozo.ledger.Verification.Unproven;
 import dozo.ledger.TamperedLedger;
+import dozo.ledger.Verification.Unproven;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
 import dozo.verify.LedgerVerification.ComparedSite;
@@ -235,7 +235,8 @@ class LedgerVerificationIT {
         Verified verified = verificationOf(other).verify();
         assertThat(verified.verdict()).isEqualTo(Verdict.INCOMPLETE);
         assertThat(verified.sites()).containsExactly(new ComparedSite("dr", null, 0, null, List.of(), 0));
-        assertThat(String.valueOf(verified.why())).contains("Site dr has no matching anchor yet", "Each run writes one");
+        assertThat(String.valueOf(verified.why()))
+                .contains("Site dr has no matching anchor yet", "Each run writes one");
     }
 
     @Test

@@ -123,8 +123,7 @@ public class Teller {
         }
 
         private Item done(SiteNight site, Backup backup) {
-            String night =
-                    backup.kind() == RunKind.RETRY ? say("report.retry", site.site()) : site.site();
+            String night = backup.kind() == RunKind.RETRY ? say("report.retry", site.site()) : site.site();
             String name = backup.kind() == RunKind.CHOSEN ? say("report.chosen", site.site()) : night;
             List<Detail> details = new ArrayList<>();
             details.add(new Detail(proved(backup), null, false));

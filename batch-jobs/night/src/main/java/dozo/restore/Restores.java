@@ -373,8 +373,7 @@ public class Restores {
         jdbc.sql("update restore set message = :message where restore_id = :id and ended_at is null")
                 .param(
                         "message",
-                        "the site was lost at %s, and is tried again: %s"
-                                .formatted(Zoned.text(clock.instant()), why))
+                        "the site was lost at %s, and is tried again: %s".formatted(Zoned.text(clock.instant()), why))
                 .param("id", id)
                 .update();
     }

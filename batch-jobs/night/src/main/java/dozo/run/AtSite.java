@@ -128,8 +128,7 @@ class AtSite {
         Instant now = clock.instant();
         Instant since = away.putIfAbsent(flow.run(), now);
         if (since == null) {
-            String words = "waiting for site %s since %s: %s"
-                    .formatted(site, Zoned.text(now), why.getMessage());
+            String words = "waiting for site %s since %s: %s".formatted(site, Zoned.text(now), why.getMessage());
             LOG.warn("run {}: {}", flow.run(), words);
             say(flow, words);
             since = now;

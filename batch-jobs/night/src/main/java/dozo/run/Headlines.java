@@ -260,7 +260,9 @@ public class Headlines {
      * @param unkept the projects whose last drill failed or is too long ago
      */
     private record Everywhere(
-            AllLost lost, List<DrillPromise> unkept, @Nullable Swept frozen) {}
+            AllLost lost,
+            List<DrillPromise> unkept,
+            @Nullable Swept frozen) {}
 
     Headlines(
             Sites sites,

@@ -98,7 +98,10 @@ public class Retries {
                         "experiments", "experiment %s is retired; bring it back first, or leave it out", each.name);
             }
         }
-        return found.stream().mapToInt(each -> requireNonNull(each.id)).distinct().toArray();
+        return found.stream()
+                .mapToInt(each -> requireNonNull(each.id))
+                .distinct()
+                .toArray();
     }
 
     /** Stores the experiments that a user chose. */

@@ -60,7 +60,7 @@ public class RunExperiments {
                 else 'UNFINISHED'
             end
             """.formatted(
-            "exists (select from transfer_unit u where u.run_id = :run and u.experiment_id = i.experiment_id and u.state");
+                    "exists (select from transfer_unit u where u.run_id = :run and u.experiment_id = i.experiment_id and u.state");
 
     private final JdbcClient jdbc;
     private final NightFlows flows;

@@ -244,7 +244,8 @@ public class Runs {
             ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
             return find(id).orElseThrow();
         } catch (DuplicateKeyException e) {
-            throw Refusal.conflict("run", "another run is active; only one can run at a time; try again when it has ended");
+            throw Refusal.conflict(
+                    "run", "another run is active; only one can run at a time; try again when it has ended");
         }
     }
 
@@ -439,7 +440,8 @@ public class Runs {
 
     /** Returns the run of these kinds that was started last, with the number of its visible findings; site null: at any site. */
     public Optional<Run> latest(Sight sight, @Nullable Integer site, RunKind... kinds) {
-        String last = "where r.kind = any(:kinds) and (:site::integer is null or r.site_id = :site) order by run_id desc limit 1";
+        String last =
+                "where r.kind = any(:kinds) and (:site::integer is null or r.site_id = :site) order by run_id desc limit 1";
         return selected(sight, last)
                 .param("kinds", Arrays.stream(kinds).map(RunKind::code).toArray(String[]::new))
                 .param("site", site)
@@ -452,9 +454,7 @@ public class Runs {
         return selected(sight, """
                 where r.kind in ('nightlyBackup', 'retry', 'chosen')
                 order by r.kind = 'chosen' and r.ended_at is not null, run_id desc limit 1
-                """)
-                .query(RUN)
-                .optional();
+                """).query(RUN).optional();
     }
 
     /** Returns the nights and other backups that were started in a time, the first first, with the number of their visible findings. */

@@ -5,8 +5,8 @@ import static java.util.stream.Collectors.groupingBy;
 
 import dozo.file.EntryKind;
 import dozo.file.Problem;
-import dozo.ledger.Findings;
 import dozo.file.Zoned;
+import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments;

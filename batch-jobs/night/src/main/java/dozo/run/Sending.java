@@ -215,7 +215,9 @@ record Sending(
         private void noteStored(List<Result> results) {
             if (!stored
                     && senders.bytesMovedHere(flow.run()) > 0
-                    && results.stream().flatMap(Result::proven).anyMatch(entry -> entry.facts().sizeBytes() > 0)) {
+                    && results.stream()
+                            .flatMap(Result::proven)
+                            .anyMatch(entry -> entry.facts().sizeBytes() > 0)) {
                 findings.stored(flow.run());
                 stored = true;
             }

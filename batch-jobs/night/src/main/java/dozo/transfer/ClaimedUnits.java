@@ -282,7 +282,11 @@ public class ClaimedUnits {
                         """)
                         .param("state", reason.isEmpty() ? "VERIFIED" : "FAILED")
                         .param("reason", reason.orElse(null), Types.VARCHAR)
-                        .param("bytes", proven.stream().mapToLong(entry -> entry.facts().sizeBytes()).sum())
+                        .param(
+                                "bytes",
+                                proven.stream()
+                                        .mapToLong(entry -> entry.facts().sizeBytes())
+                                        .sum())
                         .param("entries", proven.size())
                         .param("unit", result.claim().unitId())
                         .param("worker", worker)

@@ -120,7 +120,8 @@ class ChosenIT extends NightAtSite {
         night.complete();
         night.get(Retirements.class)
                 .retire(Retirements.Kind.EXPERIMENT, "p/E2", new Retirements.Asked("closed", false, "test"));
-        Run scrub = night.operations().startScrub(new ScrubRequest("dr", Duration.ofDays(1), true, 1, null, false), "test");
+        Run scrub =
+                night.operations().startScrub(new ScrubRequest("dr", Duration.ofDays(1), true, 1, null, false), "test");
 
         refused("experiment q/E3 does not exist", "p/E1", "q/E3");
         refused("experiment p/E1/ does not exist", "p/E1/");

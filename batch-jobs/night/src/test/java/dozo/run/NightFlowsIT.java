@@ -3,8 +3,8 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import dozo.ledger.Sight;
 import dozo.file.Problem;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.HungMount;
 import dozo.remote.SlowMount;

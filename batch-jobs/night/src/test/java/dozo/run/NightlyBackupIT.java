@@ -3,7 +3,6 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dozo.ledger.Sight;
 import dozo.copy.Trees;
 import dozo.db.Program;
 import dozo.file.FilePath;
@@ -156,7 +155,8 @@ class NightlyBackupIT extends NightAtSite {
 
         assertThat(second.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from manifest")).isEqualTo(1);
-        assertThat(night.get(Runs.class).progress(Sight.EVERYTHING, second.id()).units()).isZero();
+        assertThat(night.get(Runs.class).progress(Sight.EVERYTHING, second.id()).units())
+                .isZero();
     }
 
     @Test
@@ -226,7 +226,8 @@ class NightlyBackupIT extends NightAtSite {
 
         assertThat(swept.state()).isEqualTo(RunState.FINDINGS);
         night.assertOnly(swept, Problem.FROZEN, "20 of 20 files and links", "dozo release p/E1");
-        assertThat(night.get(Runs.class).progress(Sight.EVERYTHING, swept.id()).units()).isZero();
+        assertThat(night.get(Runs.class).progress(Sight.EVERYTHING, swept.id()).units())
+                .isZero();
         assertThat(root.resolve("p/E1/data/scan-7")).hasContent("content of 7");
         assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
         assertThat(root.resolve(".dozo/versions")).doesNotExist();

@@ -124,7 +124,8 @@ class RunExperimentsIT extends NightAtSite {
         night.update("update run set looked_at = now()");
         assertThat(states(run)).containsExactly(State.UNCHANGED);
 
-        night.update("insert into run_sum (run_id, project_id, partition_no, units) values (%d, 1, 0, 7)".formatted(run.id()));
+        night.update("insert into run_sum (run_id, project_id, partition_no, units) values (%d, 1, 0, 7)"
+                .formatted(run.id()));
 
         assertThat(listed(run)).isEmpty();
         night.operations().stop(run.id(), "test");
@@ -162,7 +163,8 @@ class RunExperimentsIT extends NightAtSite {
     }
 
     private void unit(Run run, int experiment, String state, long bytes) {
-        night.jdbc().sql("""
+        night.jdbc()
+                .sql("""
                         insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
                         values (:run, :experiment, 1, 'LARGE', '{1}', :bytes, :state, 0)
                         """)

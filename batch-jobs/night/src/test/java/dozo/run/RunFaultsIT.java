@@ -6,9 +6,9 @@ import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.Problem;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.loopback.Ports;
-import dozo.ledger.Sight;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
@@ -174,7 +174,8 @@ class RunFaultsIT {
         try (Tmpfs disk = new Tmpfs(root, "size=8m");
                 LoopbackSite site = site();
                 LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0);
-                Night night = Night.on(at(site.address(), site.address().port(), other.address().hostKey()))) {
+                Night night = Night.on(at(
+                        site.address(), site.address().port(), other.address().hostKey()))) {
             night.register("E1", source);
             failed(Problem.SITE_KEY_CHANGED, night);
             assertThat(headline(night)).isEqualTo(Kind.SITE_KEY_CHANGED);

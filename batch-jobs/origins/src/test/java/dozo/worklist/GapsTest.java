@@ -99,7 +99,9 @@ class GapsTest {
         for (LocalDate day : days) {
             assertThat(gaps.page(Sight.EVERYTHING, new Filter(day, day, at, null, null, true), 0, "", 10_000))
                     .as("%s", day)
-                    .isEqualTo(whole.stream().filter(line -> day.equals(line.date())).toList());
+                    .isEqualTo(whole.stream()
+                            .filter(line -> day.equals(line.date()))
+                            .toList());
         }
         LocalDate middle = days.get(days.size() / 2);
         assertThat(gaps.page(Sight.EVERYTHING, new Filter(null, middle, at, null, null, true), 0, "", 10_000))

@@ -107,7 +107,7 @@ record AuditPage(
         model.addAttribute("until", asked.until);
         model.addAttribute("today", days.today());
         model.addAttribute("recordedSince", coverage.recordedSince(siteId).orElse(null));
-        model.addAttribute("known", coverage.isKnown(siteId, at));
+        model.addAttribute("recorded", coverage.isKnown(siteId, at));
         model.addAttribute("all", coverage.all(sight, siteId, at));
         // Loaded only by a template that shows it.
         model.addAttribute("history", new LazyContextVariable<Optional<Charts.Coverages>>() {

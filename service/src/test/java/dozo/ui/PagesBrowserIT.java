@@ -1594,6 +1594,21 @@ class PagesBrowserIT {
         Axe.check(page, name + "-" + language, rules);
     }
 
+    @InEachLanguage
+    void onANarrowScreenTheMenuOpens(String language) throws Exception {
+        Page page = open(language, "/");
+        page.setViewportSize(NARROW, 800);
+        Locator pages = page.locator(".top nav");
+        assertThat(pages).isHidden();
+
+        page.locator(".top .menu").click();
+        assertThat(pages).isVisible();
+        accessible(page, "menu", language, Axe.WCAG);
+        pages.getByText(word(language, "nav.experiments")).click();
+        assertThat(page).hasURL(Pattern.compile(".*/experiments"));
+        assertThat(pages).isHidden();
+    }
+
     /** Asserts that nothing is broken, wider than the window, or untranslated. */
     private static void fits(Page page, String name, String language) throws Exception {
         String what = name + "-" + language;

@@ -104,7 +104,7 @@ public class FreezeSigns {
                         select decode(suffix, 'escape') as suffix, files
                         from (select %2$s as suffix, count(*) as files from difference x
                               where before_no is null and kind = 'f' group by 1 having count(*) > 1) s
-                        where suffix is not null and suffix not in (select suffix from known where suffix is not null)
+                        where suffix is not null and not exists (select from known k where k.suffix = s.suffix)
                         order by files desc, suffix limit :most
                         """.formatted(SUFFIX.formatted("e.name"), SUFFIX.formatted("x.name")))
                 .params(Map.of("experiment", experimentId, "most", SUFFIXES_MAX))
@@ -146,32 +146,35 @@ public class FreezeSigns {
      */
     public void examine(Experiment experiment) {
         jdbc.sql("""
-                        select freeze_id from frozen_experiment
+                        select freeze_id, signs from frozen_experiment
                         where experiment_id = :id and ended_at is null and released_at is null and signs -> 'sample' = 'null'
                         """)
                 .param("id", experiment.id())
-                .query((row, n) -> row.getLong(1))
+                .query((row, n) -> Map.of("freeze", row.getLong("freeze_id"), "seen", row.getString("signs")))
                 .optional()
-                .ifPresent(freeze -> {
-                    Sample sample = Sampling.read(experiment, sampled(freeze));
+                .ifPresent(seen -> {
+                    Sample sample = Sampling.read(experiment, sampled(seen));
                     if (sample != null) {
+                        // Another look, for another site, may have seen something else meanwhile: it reads files itself.
                         jdbc.sql("""
                                         update frozen_experiment set signs = jsonb_set(signs, '{sample}', :sample::jsonb)
-                                        where freeze_id = :freeze
+                                        where freeze_id = :freeze and signs = :seen::jsonb
                                         """)
-                                .params(Map.of("sample", JSON.writeValueAsString(sample), "freeze", freeze))
+                                .params(seen)
+                                .param("sample", JSON.writeValueAsString(sample))
                                 .update();
                     }
                 });
     }
 
     /** Returns files from all over the experiment, and always the same ones. */
-    private List<FilePath> sampled(long freeze) {
+    private List<FilePath> sampled(Map<String, ?> freeze) {
         return jdbc.sql("""
                         select path from frozen_change where freeze_id = :freeze and kind <> 'GONE' and bytes_after > 0
                         order by sha256(path) limit :most
                         """)
-                .params(Map.of("freeze", freeze, "most", SAMPLED_MAX))
+                .params(freeze)
+                .param("most", SAMPLED_MAX)
                 .query((row, n) -> FilePath.of(row.getBytes("path")))
                 .list();
     }

@@ -3,6 +3,7 @@ package dozo.manifest;
 import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.file.Size;
+import dozo.ledger.Failure;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.manifest.Differences.Counts;
@@ -199,7 +200,7 @@ final class Sealing {
                 FreezeSigns.keep(jdbc, experiment.id(), before, counts);
             } catch (RuntimeException e) {
                 connection.rollback(frozen);
-                return ". What the look saw could not be kept: " + e.getMessage();
+                return ". What the look saw could not be kept: " + Failure.reason(e, "the next look tries it again");
             }
             return "";
         });

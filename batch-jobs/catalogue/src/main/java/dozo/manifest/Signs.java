@@ -1,7 +1,6 @@
 package dozo.manifest;
 
 import dozo.file.FilePath;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +49,7 @@ public record Signs(
 
     /** What most probably happened. */
     public enum Guess {
-        /** Files do not begin as their names say. */
+        /** Files look random, and do not begin as their names say. */
         ENCRYPTED,
         /** Files look random, and their names name no known type: encrypted or compressed. */
         RANDOM,
@@ -72,37 +71,12 @@ public record Signs(
             return Guess.UNKNOWN;
         }
         if (sample.wrong > 0) {
-            // Some devices write files without the usual beginning: a few say nothing.
-            return sample.wrong * 4 >= sample.typed ? Guess.ENCRYPTED : Guess.UNKNOWN;
+            // Some devices write files without the usual beginning: a few say nothing, nor do those that do not look random.
+            return sample.wrong * 4 >= sample.typed && sample.random >= sample.wrong ? Guess.ENCRYPTED : Guess.UNKNOWN;
         }
         if (sample.typed > 0) {
             return sample.typed * 2 >= sample.files ? Guess.AS_NAMED : Guess.UNKNOWN;
         }
         return sample.random * 2 >= sample.files ? Guess.RANDOM : Guess.UNKNOWN;
-    }
-
-    /** Returns it in sentences for people, in English; the most important first. */
-    public List<String> words() {
-        List<String> words = new ArrayList<>();
-        words.add(switch (guess()) {
-            case ENCRYPTED -> "This looks like encryption.";
-            case RANDOM -> "The files look encrypted or compressed.";
-            case AS_NAMED -> "The sampled files begin as their names say, as after a conversion.";
-            case DELETED -> "Files vanished; nothing is new or changed.";
-            case AS_BEFORE -> "The source is as it was before: nothing is missing or changed any more.";
-            case UNKNOWN -> "What happened is unknown: look at the list.";
-        });
-        words.add("%,d of %,d files and links vanished, %,d changed, %,d are new.".formatted(vanished, before, changed, added));
-        suffixes.forEach(each -> words.add(
-                "%,d of the new files end in %s; no file ended so before.".formatted(each.count, each.name)));
-        repeated.forEach(each -> words.add("The same new file \"%s\" is in %,d folders: ransom notes are left like this."
-                .formatted(each.name, each.count)));
-        if (changed + added > 0) {
-            words.add(sample == null || sample.files == 0
-                    ? "The content of the changed and new files is unknown: they could not be read."
-                    : "Files sampled: %d. Of these, %d look like random bytes (encrypted or compressed); %d of %d with a name of a known type do not begin like it."
-                            .formatted(sample.files, sample.random, sample.wrong, sample.typed));
-        }
-        return words;
     }
 }

@@ -126,7 +126,7 @@ record RestorePage(
         Map<String, String> filled = new HashMap<>(typed);
         filled.computeIfAbsent("folder", _ -> proposed(experiment));
         sites.all().stream()
-                .min(Comparator.comparingLong((Site site) -> -bytesSafe(experiment, site)))
+                .max(Comparator.comparingLong(site -> bytesSafe(experiment, site)))
                 .ifPresent(best -> filled.putIfAbsent("site", best.name()));
         return ask(experiment, new Form(filled, Map.of()), model);
     }

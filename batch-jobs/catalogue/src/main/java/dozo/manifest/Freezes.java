@@ -86,7 +86,11 @@ public class Freezes {
 
     /** Returns the experiment's freeze: frozen, or released and not read since. */
     public Optional<Freeze> find(int experimentId) {
-        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null")
+        return find(experimentId, "");
+    }
+
+    private Optional<Freeze> find(int experimentId, String lock) {
+        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null " + lock)
                 .param("experiment", experimentId)
                 .query(FREEZE)
                 .optional();
@@ -137,11 +141,7 @@ public class Freezes {
     @Transactional
     public void release(Experiment experiment, String actor, @Nullable Instant seen) {
         // Until the end of this transaction, no look replaces what is released.
-        jdbc.sql("select from frozen_experiment where experiment_id = :experiment and ended_at is null for update")
-                .param("experiment", experiment.id())
-                .query()
-                .listOfRows();
-        Freeze freeze = find(experiment.id())
+        Freeze freeze = find(experiment.id(), "for update")
                 .filter(found -> !found.released())
                 .orElseThrow(() -> Refusal.conflict("experiment", "%s is not frozen", experiment.name()));
         if (seen != null && !seen.equals(freeze.lookedAt())) {

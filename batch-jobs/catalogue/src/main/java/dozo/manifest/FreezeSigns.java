@@ -66,7 +66,7 @@ public class FreezeSigns {
      * Keeps what a look saw, in place of what an earlier one saw. The tables of {@link Differences} are full. The
      * content of files is not known yet.
      */
-    static void keep(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
+    static void keep(JdbcClient jdbc, int experimentId, Manifest before, Counts counts, int unreadable) {
         long freeze = jdbc.sql("select freeze_id from frozen_experiment where experiment_id = :id and ended_at is null")
                 .param("id", experimentId)
                 .query((row, n) -> row.getLong(1))
@@ -90,12 +90,12 @@ public class FreezeSigns {
                 .params(Map.of("freeze", freeze, "experiment", experimentId, "most", CHANGES_MAX))
                 .update();
         jdbc.sql("update frozen_experiment set signs = :signs::jsonb where freeze_id = :freeze")
-                .param("signs", JSON.writeValueAsString(signs(jdbc, experimentId, before, counts)))
+                .param("signs", JSON.writeValueAsString(signs(jdbc, experimentId, before, counts, unreadable)))
                 .param("freeze", freeze)
                 .update();
     }
 
-    private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
+    private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts, int unreadable) {
         // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all entries.
         List<Repeated> suffixes = jdbc.sql("""
                         with known as materialized (
@@ -135,6 +135,7 @@ public class FreezeSigns {
                 counts.entriesVanished(),
                 counts.entriesLost() - counts.entriesVanished(),
                 added,
+                unreadable,
                 suffixes,
                 repeated,
                 null);

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param before how many the manifest had
  * @param vanished how many of them are gone, and did not move; {@code changed} have other content
  * @param added how many names are new
+ * @param unreadable how many files and folders could not be read: nothing is known of them, nor of what is below them
  * @param suffixes the most frequent suffixes of new files that no file of the manifest had
  * @param repeated new names that several folders have, with the same size: ransom notes are left like this
  * @param sample what some of the changed and new files contain; missing: they were not read, or did not respond in time
@@ -19,6 +20,7 @@ public record Signs(
         long vanished,
         long changed,
         long added,
+        long unreadable,
         List<Repeated> suffixes,
         List<Repeated> repeated,
         @Nullable Sample sample) {
@@ -64,7 +66,7 @@ public record Signs(
 
     /** Returns what most probably happened; a person has to look. */
     public Guess guess() {
-        if (changed + added == 0) {
+        if (changed + added == 0 && unreadable == 0) {
             return vanished == 0 ? Guess.AS_BEFORE : Guess.DELETED;
         }
         if (sample == null || sample.files == 0) {

@@ -82,6 +82,7 @@ class FreezeSignsTest {
                         FILES,
                         0,
                         FILES + FOLDERS,
+                        0,
                         List.of(new Repeated(".locked", bytes(".locked"), FILES), new Repeated(".txt", bytes(".txt"), FOLDERS)),
                         List.of(new Repeated("READ_ME_NOW.txt", bytes("READ_ME_NOW.txt"), FOLDERS)),
                         seen.sample()));
@@ -267,6 +268,32 @@ class FreezeSignsTest {
 
         assertThat(frozen().guess()).isEqualTo(Guess.AS_BEFORE);
         assertThat(signs.changes(1, 0, 10)).isEmpty();
+    }
+
+    @Test
+    void whatCannotBeReadIsNotAsBefore() {
+        Catalogue made = new Catalogue(source);
+        Tree before = new Tree();
+        Tree partly = new Tree();
+        for (int i = 0; i < 200; i++) {
+            before.put("a/%d".formatted(i), 10, 1);
+            if (i > 0) {
+                partly.put("a/%d".formatted(i), 10, 1);
+            }
+        }
+        partly.first(listings -> listings.problem(FilePath.of("a/0"), Problem.UNREADABLE, "no"));
+        Tree left = new Tree();
+        left.put("a/0", 10, 1);
+        made.night(before);
+        made.night(left);
+        assertThat(made.freezes.find(1).orElseThrow().signs().guess()).isEqualTo(Guess.DELETED);
+
+        made.night(partly);
+
+        Signs seen = made.freezes.find(1).orElseThrow().signs();
+        assertThat(seen.vanished()).isZero();
+        assertThat(seen.unreadable()).isEqualTo(1);
+        assertThat(seen.guess()).isEqualTo(Guess.UNKNOWN);
     }
 
     @Test

@@ -1,9 +1,10 @@
 -- What a look saw when it froze an experiment: the only moment when comparing costs nothing more (ADR 0019).
 
-alter table frozen_experiment add column signs jsonb;
+alter table frozen_experiment add column signs jsonb, add column looked_at timestamptz;
 
 comment on column frozen_experiment.signs is
-    'What the last look saw: counts, new suffixes, repeated new names, and what a sample of changed and new files contains; null: it froze before this was kept';
+    'What the last look saw: counts, new suffixes, repeated new names, and what a sample of changed and new files contains; null: it froze before this was kept, or it could not be kept';
+comment on column frozen_experiment.looked_at is 'When the last look found it frozen; null: it froze before this was kept';
 
 create table frozen_change (
     freeze_id bigint not null references frozen_experiment,

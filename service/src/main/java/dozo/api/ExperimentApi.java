@@ -407,7 +407,7 @@ public record ExperimentApi(
     ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
         Experiment experiment =
                 experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
-        freezes.release(experiment, actor.getName());
+        freezes.release(experiment, actor.getName(), null);
         return ShownExperiment.of(experiment, null);
     }
 

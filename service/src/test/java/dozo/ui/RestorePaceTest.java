@@ -2,10 +2,13 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.file.FilePath;
 import dozo.plan.Work;
 import dozo.restore.KeptRestore;
 import dozo.restore.Restores.RestoreState;
 import dozo.ui.RestorePage.Pace;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +45,22 @@ class RestorePaceTest {
     @Test
     void nothingButFoldersHasNoBytes() {
         assertThat(Pace.of(restore(BEGUN, 100, 0), new Work(0, 100), NOW)).isEqualTo(new Pace(100, 0, 0.0));
+    }
+
+    @Test
+    void aLinkRepeatsOnlyWhatAFormCanSay() {
+        assertThat(RestorePage.isLinkable(part("a/脳.dcm".getBytes(StandardCharsets.UTF_8)))).isTrue();
+        assertThat(RestorePage.isLinkable(part("脳".getBytes(Charset.forName("windows-31j"))))).isFalse();
+        assertThat(RestorePage.isLinkable(part(" ".getBytes(StandardCharsets.UTF_8)))).isFalse();
+        assertThat(RestorePage.isLinkable(part("a/".repeat(1_000).concat("b").getBytes(StandardCharsets.UTF_8))))
+                .isFalse();
+    }
+
+    private static KeptRestore part(byte[] path) {
+        byte[] folder = "/r".getBytes(StandardCharsets.UTF_8);
+        return new KeptRestore(
+                1, "P/E", "P", 1, BEGUN, "", path, List.of(FilePath.render(path)), List.of(path), List.of(), List.of(), "dr", "/r",
+                folder, false, RestoreState.STOPPED, "lab", BEGUN, BEGUN, BEGUN, 0, 0, 0, 0, 0, "", null, null);
     }
 
     private static KeptRestore restore(@Nullable Instant begun, long entries, long bytes) {

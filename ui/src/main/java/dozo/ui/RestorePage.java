@@ -30,6 +30,7 @@ import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -66,6 +67,12 @@ record RestorePage(
 
     /** So many names of a folder are tried, and so many earlier restores are looked at. */
     private static final int NAMES_TRIED = 100;
+
+    /** Longer addresses are refused by servers and proxies. */
+    private static final int LINKED_BYTES_MAX = 2_000;
+
+    private static final FileQuestion<Boolean> IS_FREE =
+            new FileQuestion<>(folder -> Files.notExists(folder, LinkOption.NOFOLLOW_LINKS));
 
     /**
      * The pace of a restore since it began.
@@ -121,7 +128,7 @@ record RestorePage(
         Map<String, String> filled = new HashMap<>(typed);
         filled.computeIfAbsent("folder", _ -> proposed(experiment));
         sites.all().stream()
-                .min(Comparator.comparingLong((Site site) -> -bytesSafe(experiment, site)))
+                .max(Comparator.comparingLong(site -> bytesSafe(experiment, site)))
                 .ifPresent(best -> filled.putIfAbsent("site", best.name()));
         return ask(experiment, new Form(filled, Map.of()), model);
     }
@@ -138,26 +145,20 @@ record RestorePage(
         Set<String> asked = restores.page(experiment, Long.MAX_VALUE, NAMES_TRIED).stream()
                 .map(KeptRestore::folder)
                 .collect(Collectors.toSet());
+        String name = experiment.code() + "-" + days.today();
         try {
-            return roots.isEmpty()
-                    ? ""
-                    : new FileQuestion<>(root -> free(root, experiment.code() + "-" + days.today(), asked))
-                            .about("folder", roots.getFirst(), FileQuestion.PERSON);
-        } catch (IOException | Refusal silent) {
-            return "";
-        }
-    }
-
-    private static String free(Path root, String name, Set<String> asked) {
-        for (int n = 1; n <= NAMES_TRIED; n++) {
-            Path folder = root.resolve(n == 1 ? name : name + "-" + n);
-            String text = FilePath.render(FilePath.rawBytes(folder));
-            // A form has text: a folder whose name is not UTF-8 cannot be proposed.
-            if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)
-                    && !asked.contains(text)
-                    && RegistrationPage.path("folder", text).equals(folder)) {
-                return text;
+            for (int n = 1; n <= NAMES_TRIED && !roots.isEmpty(); n++) {
+                Path folder = roots.getFirst().resolve(n == 1 ? name : name + "-" + n);
+                String text = FilePath.render(FilePath.rawBytes(folder));
+                // A form has text: a folder whose name is not UTF-8 cannot be proposed.
+                if (!asked.contains(text)
+                        && RegistrationPage.path("folder", text).equals(folder)
+                        && IS_FREE.about("folder", folder, FileQuestion.PERSON)) {
+                    return text;
+                }
             }
+        } catch (IOException | Refusal silent) {
+            // Nothing is known of any folder there.
         }
         return "";
     }
@@ -242,6 +243,7 @@ record RestorePage(
         Manifest manifest = ManifestPage.found(manifests, experiment, restore.manifest());
         boolean everything = restore.paths().isEmpty() && restore.patterns().isEmpty();
         Work whole = everything ? new Work(manifest.bytes(), manifest.entries()) : null;
+        model.addAttribute("linkable", isLinkable(restore));
         model.addAttribute("pace", Pace.of(restore, whole, days.clock().instant()));
         model.addAttribute(
                 "otherSites",
@@ -250,6 +252,20 @@ record RestorePage(
                         .filter(name -> !name.equals(restore.site()))
                         .toList());
         return show(restore, restores, model);
+    }
+
+    /** Returns whether a link can repeat a restore. A form has text: other names would select something else. */
+    static boolean isLinkable(KeptRestore restore) {
+        Object[] exact = Stream.of(List.of(restore.folderBytes()), restore.pathsBytes(), restore.patternsBytes())
+                .flatMap(List::stream)
+                .toArray();
+        Object[] typed = Stream.of(List.of(restore.folder()), restore.paths(), restore.patterns())
+                .flatMap(List::stream)
+                .filter(line -> !line.isBlank())
+                .map(line -> line.getBytes(StandardCharsets.UTF_8))
+                .toArray();
+        return Arrays.deepEquals(exact, typed)
+                && Stream.of(typed).mapToInt(line -> ((byte[]) line).length).sum() <= LINKED_BYTES_MAX;
     }
 
     /** Shows a restore or a drill: its progress, and what could not be restored. */

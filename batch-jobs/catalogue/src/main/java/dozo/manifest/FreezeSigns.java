@@ -66,7 +66,7 @@ public class FreezeSigns {
      * Keeps what a look saw, in place of what an earlier one saw. The tables of {@link Differences} are full. The
      * content of files is not known yet.
      */
-    static void keep(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
+    static void keep(JdbcClient jdbc, int experimentId, Manifest before, Counts counts, int unreadable) {
         long freeze = jdbc.sql("select freeze_id from frozen_experiment where experiment_id = :id and ended_at is null")
                 .param("id", experimentId)
                 .query((row, n) -> row.getLong(1))
@@ -92,14 +92,13 @@ public class FreezeSigns {
                 .params(Map.of("freeze", freeze, "experiment", experimentId, "most", CHANGES_MAX))
                 .update();
         jdbc.sql("update frozen_experiment set signs = :signs::jsonb where freeze_id = :freeze")
-                .param("signs", JSON.writeValueAsString(signs(jdbc, experimentId, before, counts)))
+                .param("signs", JSON.writeValueAsString(signs(jdbc, experimentId, before, counts, unreadable)))
                 .param("freeze", freeze)
                 .update();
     }
 
-    private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts) {
-        // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all
-        // entries.
+    private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts, int unreadable) {
+        // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all entries.
         List<Repeated> suffixes = jdbc.sql("""
                         with known as materialized (
                             select distinct %1$s as suffix from entry e where e.experiment_id = :experiment and e.kind = 'f'
@@ -107,7 +106,7 @@ public class FreezeSigns {
                         select decode(suffix, 'escape') as suffix, files
                         from (select %2$s as suffix, count(*) as files from difference x
                               where before_no is null and kind = 'f' group by 1 having count(*) > 1) s
-                        where suffix is not null and suffix not in (select suffix from known where suffix is not null)
+                        where suffix is not null and not exists (select from known k where k.suffix = s.suffix)
                         order by files desc, suffix limit :most
                         """.formatted(SUFFIX.formatted("e.name"), SUFFIX.formatted("x.name")))
                 .params(Map.of("experiment", experimentId, "most", SUFFIXES_MAX))
@@ -138,6 +137,7 @@ public class FreezeSigns {
                 counts.entriesVanished(),
                 counts.entriesLost() - counts.entriesVanished(),
                 added,
+                unreadable,
                 suffixes,
                 repeated,
                 null);
@@ -149,32 +149,35 @@ public class FreezeSigns {
      */
     public void examine(Experiment experiment) {
         jdbc.sql("""
-                        select freeze_id from frozen_experiment
+                        select freeze_id, signs from frozen_experiment
                         where experiment_id = :id and ended_at is null and released_at is null and signs -> 'sample' = 'null'
                         """)
                 .param("id", experiment.id())
-                .query((row, n) -> row.getLong(1))
+                .query((row, n) -> Map.of("freeze", row.getLong("freeze_id"), "seen", row.getString("signs")))
                 .optional()
-                .ifPresent(freeze -> {
-                    Sample sample = Sampling.read(experiment, sampled(freeze));
+                .ifPresent(seen -> {
+                    Sample sample = Sampling.read(experiment, sampled(seen));
                     if (sample != null) {
+                        // Another look, for another site, may have seen something else meanwhile: it reads files itself.
                         jdbc.sql("""
                                         update frozen_experiment set signs = jsonb_set(signs, '{sample}', :sample::jsonb)
-                                        where freeze_id = :freeze
+                                        where freeze_id = :freeze and signs = :seen::jsonb
                                         """)
-                                .params(Map.of("sample", JSON.writeValueAsString(sample), "freeze", freeze))
+                                .params(seen)
+                                .param("sample", JSON.writeValueAsString(sample))
                                 .update();
                     }
                 });
     }
 
     /** Returns files from all over the experiment, and always the same ones. */
-    private List<FilePath> sampled(long freeze) {
+    private List<FilePath> sampled(Map<String, ?> freeze) {
         return jdbc.sql("""
                         select path from frozen_change where freeze_id = :freeze and kind <> 'GONE' and bytes_after > 0
                         order by sha256(path) limit :most
                         """)
-                .params(Map.of("freeze", freeze, "most", SAMPLED_MAX))
+                .params(freeze)
+                .param("most", SAMPLED_MAX)
                 .query((row, n) -> FilePath.of(row.getBytes("path")))
                 .list();
     }

@@ -37,6 +37,7 @@ public class Freezes {
             row.getLong("bytes_lost"),
             row.getString("message"),
             FreezeSigns.of(row.getString("signs")),
+            Rows.instant(row, "looked_at"),
             Rows.instant(row, "released_at"));
 
     private final JdbcClient jdbc;
@@ -48,7 +49,8 @@ public class Freezes {
      *
      * @param manifest the last one before it, with which the source is compared
      * @param message what the last look at the source found
-     * @param signs of what happened, as of the last look; null: it froze before they were kept
+     * @param signs of what happened, as of the last look; null: it froze before they were kept, or they could not be kept
+     * @param lookedAt when the last look found it; null: it froze before this was kept
      * @param releasedAt when an operator released it, null while it is frozen
      */
     public record Freeze(
@@ -59,6 +61,7 @@ public class Freezes {
             long bytesLost,
             String message,
             @Nullable Signs signs,
+            @Nullable Instant lookedAt,
             @Nullable Instant releasedAt) {
 
         public boolean released() {
@@ -92,7 +95,11 @@ public class Freezes {
 
     /** Returns the experiment's freeze: frozen, or released and not read since. */
     public Optional<Freeze> find(int experimentId) {
-        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null")
+        return find(experimentId, "");
+    }
+
+    private Optional<Freeze> find(int experimentId, String lock) {
+        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null " + lock)
                 .param("experiment", experimentId)
                 .query(FREEZE)
                 .optional();
@@ -162,13 +169,19 @@ public class Freezes {
      * Lets the next look at the source seal what is there, even if it is as little as at the last look. If more was
      * lost in the meantime than a night may lose, the experiment is frozen again.
      *
-     * @throws Refusal if it is not frozen
+     * @param seen the {@code lookedAt} of the freeze that the actor saw; null: whatever the last look found
+     * @throws Refusal if it is not frozen, or was looked at again since
      */
     @Transactional
-    public void release(Experiment experiment, String actor) {
-        Freeze freeze = find(experiment.id())
+    public void release(Experiment experiment, String actor, @Nullable Instant seen) {
+        // Until the end of this transaction, no look replaces what is released.
+        Freeze freeze = find(experiment.id(), "for update")
                 .filter(found -> !found.released())
                 .orElseThrow(() -> Refusal.conflict("experiment", "%s is not frozen", experiment.name()));
+        if (seen != null && !seen.equals(freeze.lookedAt())) {
+            throw Refusal.conflict(
+                    "experiment", "%s was looked at again since: see what changed before you release it", experiment.name());
+        }
         jdbc.sql("""
                         update frozen_experiment set released_at = :now, released_by = :actor
                         where experiment_id = :experiment and ended_at is null
@@ -186,11 +199,11 @@ public class Freezes {
     void freeze(Experiment experiment, int manifest, Lost lost, String message) {
         boolean already = frozen(experiment.id());
         jdbc.sql("""
-                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
-                        values (:experiment, :manifest, :now, :entries, :bytes, :message)
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, looked_at, entries_lost, bytes_lost, message)
+                        values (:experiment, :manifest, :now, :now, :entries, :bytes, :message)
                         on conflict (experiment_id) where ended_at is null do update
                             set entries_lost = excluded.entries_lost, bytes_lost = excluded.bytes_lost,
-                                message = excluded.message, signs = null, released_at = null, released_by = null
+                                looked_at = excluded.looked_at, message = excluded.message, signs = null, released_at = null, released_by = null
                         """)
                 .params(Map.of("experiment", experiment.id(), "manifest", manifest))
                 .params(Map.of("now", Timestamp.from(clock.instant()), "entries", lost.entries()))

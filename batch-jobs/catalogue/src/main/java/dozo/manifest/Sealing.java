@@ -3,6 +3,7 @@ package dozo.manifest;
 import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.file.Size;
+import dozo.ledger.Failure;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.manifest.Differences.Counts;
@@ -99,7 +100,7 @@ final class Sealing {
         Optional<Freeze> freeze = freezes.find(experiment.id());
         Hold hold = hold(experiment, before, counts, freeze);
         if (hold != Hold.NONE) {
-            findings.accept(frozen(experiment, before, counts, hold));
+            findings.accept(frozen(experiment, before, counts, hold, load.unreadable().size()));
             return false;
         }
         freeze.ifPresent(released -> freezes.end(experiment.id()));
@@ -167,7 +168,7 @@ final class Sealing {
      * Freezes the experiment. The catalogue keeps nothing of this look, so that the next one compares with the same
      * manifest.
      */
-    private Finding frozen(Experiment experiment, Manifest before, Counts counts, Hold hold) {
+    private Finding frozen(Experiment experiment, Manifest before, Counts counts, Hold hold, int unreadable) {
         String message =
                 ("%,d of %,d files and links vanished or changed (%s of %s) since manifest %d; %,d entries are new. "
                                 + "%sNothing was sealed. Nothing is sent until the experiment is released: dozo release %s")
@@ -184,7 +185,7 @@ final class Sealing {
                                         : "",
                                 experiment.name());
         freezes.freeze(experiment, before.number(), counts.lost(), message);
-        String unkept = keepSigns(experiment, before, counts);
+        String unkept = keepSigns(experiment, before, counts, unreadable);
         return new Finding(experiment.id(), Problem.FROZEN, null, message + unkept);
     }
 
@@ -192,14 +193,14 @@ final class Sealing {
      * Keeps the signs of what happened. A failure must not keep the experiment from being frozen: then nothing is known of it, and the
      * finding says why.
      */
-    private String keepSigns(Experiment experiment, Manifest before, Counts counts) {
+    private String keepSigns(Experiment experiment, Manifest before, Counts counts, int unreadable) {
         return template.execute((ConnectionCallback<String>) connection -> {
             Savepoint frozen = connection.setSavepoint();
             try {
-                FreezeSigns.keep(jdbc, experiment.id(), before, counts);
+                FreezeSigns.keep(jdbc, experiment.id(), before, counts, unreadable);
             } catch (RuntimeException e) {
                 connection.rollback(frozen);
-                return ". What the look saw could not be kept: " + e.getMessage();
+                return ". What the look saw could not be kept: " + Failure.reason(e, "the next look tries it again");
             }
             return "";
         });

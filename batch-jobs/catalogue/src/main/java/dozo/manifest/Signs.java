@@ -1,7 +1,6 @@
 package dozo.manifest;
 
 import dozo.file.FilePath;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param before how many the manifest had
  * @param vanished how many of them are gone, and did not move; {@code changed} have other content
  * @param added how many names are new
+ * @param unreadable how many files and folders could not be read: nothing is known of them, nor of what is below them
  * @param suffixes the most frequent suffixes of new files that no file of the manifest had
  * @param repeated new names that several folders have, with the same size: ransom notes are left like this
  * @param sample what some of the changed and new files contain; missing: they were not read, or did not respond in time
@@ -20,6 +20,7 @@ public record Signs(
         long vanished,
         long changed,
         long added,
+        long unreadable,
         List<Repeated> suffixes,
         List<Repeated> repeated,
         @Nullable Sample sample) {
@@ -50,7 +51,7 @@ public record Signs(
 
     /** What most probably happened. */
     public enum Guess {
-        /** Files do not begin as their names say. */
+        /** Files look random, and do not begin as their names say. */
         ENCRYPTED,
         /** Files look random, and their names name no known type: encrypted or compressed. */
         RANDOM,
@@ -65,48 +66,19 @@ public record Signs(
 
     /** Returns what most probably happened; a person has to look. */
     public Guess guess() {
-        if (changed + added == 0) {
+        if (changed + added == 0 && unreadable == 0) {
             return vanished == 0 ? Guess.AS_BEFORE : Guess.DELETED;
         }
         if (sample == null || sample.files == 0) {
             return Guess.UNKNOWN;
         }
         if (sample.wrong > 0) {
-            // Some devices write files without the usual beginning: a few say nothing.
-            return sample.wrong * 4 >= sample.typed ? Guess.ENCRYPTED : Guess.UNKNOWN;
+            // Some devices write files without the usual beginning: a few say nothing, nor do those that do not look random.
+            return sample.wrong * 4 >= sample.typed && sample.random >= sample.wrong ? Guess.ENCRYPTED : Guess.UNKNOWN;
         }
         if (sample.typed > 0) {
             return sample.typed * 2 >= sample.files ? Guess.AS_NAMED : Guess.UNKNOWN;
         }
         return sample.random * 2 >= sample.files ? Guess.RANDOM : Guess.UNKNOWN;
-    }
-
-    /** Returns it in sentences for people, in English; the most important first. */
-    public List<String> words() {
-        List<String> words = new ArrayList<>();
-        words.add(
-                switch (guess()) {
-                    case ENCRYPTED -> "This looks like encryption.";
-                    case RANDOM -> "The files look encrypted or compressed.";
-                    case AS_NAMED -> "The sampled files begin as their names say, as after a conversion.";
-                    case DELETED -> "Files vanished; nothing is new or changed.";
-                    case AS_BEFORE -> "The source is as it was before: nothing is missing or changed any more.";
-                    case UNKNOWN -> "What happened is unknown: look at the list.";
-                });
-        words.add("%,d of %,d files and links vanished, %,d changed, %,d are new."
-                .formatted(vanished, before, changed, added));
-        suffixes.forEach(each ->
-                words.add("%,d of the new files end in %s; no file ended so before.".formatted(each.count, each.name)));
-        repeated.forEach(
-                each -> words.add("The same new file \"%s\" is in %,d folders: ransom notes are left like this."
-                        .formatted(each.name, each.count)));
-        if (changed + added > 0) {
-            words.add(
-                    sample == null || sample.files == 0
-                            ? "The content of the changed and new files is unknown: they could not be read."
-                            : "Files sampled: %d. Of these, %d look like random bytes (encrypted or compressed); %d of %d with a name of a known type do not begin like it."
-                                    .formatted(sample.files, sample.random, sample.wrong, sample.typed));
-        }
-        return words;
     }
 }

@@ -38,6 +38,7 @@ public final class Permissions {
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
             POST   /experiments/{project}/{code}/download                          own         all      -       all   -
             GET    /experiments/{project}/{code}/frozen                            own         all      all     all   -
+            POST   /experiments/{project}/{code}/frozen                            -           all      -       all   -
             GET    /experiments/{project}/{code}/frozen.csv                        own         all      all     all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
             POST   /experiments/{project}/{code}/manifests/{number}/download       own         all      -       all   -

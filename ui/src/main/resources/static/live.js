@@ -93,6 +93,7 @@
         }
         run.querySelectorAll("details[open][id]").forEach(each => fresh.querySelector("#" + each.id)?.setAttribute("open", ""));
         run.replaceWith(document.adoptNode(fresh));
+        globalThis.drawCharts?.();
     }
 
     function lost(run, isLost) {

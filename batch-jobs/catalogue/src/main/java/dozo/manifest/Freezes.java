@@ -99,7 +99,8 @@ public class Freezes {
     }
 
     private Optional<Freeze> find(int experimentId, String lock) {
-        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null " + lock)
+        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null "
+                        + lock)
                 .param("experiment", experimentId)
                 .query(FREEZE)
                 .optional();
@@ -180,7 +181,9 @@ public class Freezes {
                 .orElseThrow(() -> Refusal.conflict("experiment", "%s is not frozen", experiment.name()));
         if (seen != null && !seen.equals(freeze.lookedAt())) {
             throw Refusal.conflict(
-                    "experiment", "%s was looked at again since: see what changed before you release it", experiment.name());
+                    "experiment",
+                    "%s was looked at again since: see what changed before you release it",
+                    experiment.name());
         }
         jdbc.sql("""
                         update frozen_experiment set released_at = :now, released_by = :actor

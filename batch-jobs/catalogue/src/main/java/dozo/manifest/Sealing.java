@@ -100,7 +100,8 @@ final class Sealing {
         Optional<Freeze> freeze = freezes.find(experiment.id());
         Hold hold = hold(experiment, before, counts, freeze);
         if (hold != Hold.NONE) {
-            findings.accept(frozen(experiment, before, counts, hold, load.unreadable().size()));
+            findings.accept(
+                    frozen(experiment, before, counts, hold, load.unreadable().size()));
             return false;
         }
         freeze.ifPresent(released -> freezes.end(experiment.id()));

@@ -83,7 +83,9 @@ class FreezeSignsTest {
                         0,
                         FILES + FOLDERS,
                         0,
-                        List.of(new Repeated(".locked", bytes(".locked"), FILES), new Repeated(".txt", bytes(".txt"), FOLDERS)),
+                        List.of(
+                                new Repeated(".locked", bytes(".locked"), FILES),
+                                new Repeated(".txt", bytes(".txt"), FOLDERS)),
                         List.of(new Repeated("READ_ME_NOW.txt", bytes("READ_ME_NOW.txt"), FOLDERS)),
                         seen.sample()));
         Sample sample = seen.sample();
@@ -157,9 +159,14 @@ class FreezeSignsTest {
         Thread first = Thread.ofPlatform().unstarted(() -> signs.examine(catalogue.experiment));
 
         catalogue.transaction.executeWithoutResult(_ -> {
-            catalogue.jdbc.sql("update frozen_experiment set signs = jsonb_set(signs, '{added}', '7')").update();
+            catalogue
+                    .jdbc
+                    .sql("update frozen_experiment set signs = jsonb_set(signs, '{added}', '7')")
+                    .update();
             first.start();
-            await().until(() -> catalogue.count("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()") > 0);
+            await().until(() -> catalogue.count(
+                            "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+                    > 0);
         });
         first.join();
 

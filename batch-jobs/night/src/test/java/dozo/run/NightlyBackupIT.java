@@ -232,7 +232,7 @@ class NightlyBackupIT extends NightAtSite {
         assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
         assertThat(root.resolve(".dozo/versions")).doesNotExist();
 
-        night.get(Freezes.class).release(night.experiment(), "operator");
+        night.get(Freezes.class).release(night.experiment(), "operator", null);
         Run released = night.run();
 
         assertThat(released.state()).isEqualTo(RunState.COMPLETE);

@@ -297,7 +297,7 @@ final class Connection {
                     Exit.UNAVAILABLE,
                     "no service answers at " + shown(),
                     "Start one with `dozo serve`, or set another address with --url or DOZO_URL",
-                    "");
+                    null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Failure(Exit.UNAVAILABLE, "interrupted");
@@ -332,16 +332,15 @@ final class Connection {
 
     private static Failure refused(int status, JsonNode body) {
         String said = visible(body.path("detail").asString("the service answered " + status));
-        String problem = body.toString();
         return switch (status) {
-            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said, howToLogIn(status), problem);
-            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said, "", problem);
+            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said, howToLogIn(status), body);
+            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said, "", body);
             default ->
                 new Failure(
                         status >= 500 ? Exit.DEFECT : Exit.REFUSED,
                         refusals(body).orElse(said),
                         "",
-                        problem);
+                        body);
         };
     }
 

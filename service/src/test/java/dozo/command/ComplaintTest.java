@@ -62,7 +62,9 @@ class ComplaintTest {
         for (String wrong : List.of("dozo_secret\ndozo_secret", "dozo_secretß", "dozo_secret secret")) {
             System.setProperty("dozo.token", wrong);
             try {
-                assertThat(Ended.of("coverage", "--json", "--url", NOWHERE).ends(Exit.CONFIGURATION).err())
+                assertThat(Ended.of("coverage", "--json", "--url", NOWHERE)
+                                .ends(Exit.CONFIGURATION)
+                                .err())
                         .doesNotContain("secret");
             } finally {
                 System.clearProperty("dozo.token");

@@ -239,12 +239,12 @@ class FirstSentenceTest {
             case "login-begun-before" -> login(step[1], 0);
             // The last run was a replication from another site.
             case "from" ->
-                sql("update run set kind = 'replication', from_site_id = %d where run_id = (select max(run_id) from run)"
-                        .formatted(site(step[1]).id()));
+                sql(
+                        "update run set kind = 'replication', from_site_id = %d where run_id = (select max(run_id) from run)"
+                                .formatted(site(step[1]).id()));
             // The clock was ahead when everything so far was found.
             case "ahead" ->
-                sql(
-                        "update finding set found_at = now() + interval '1 day', last_found_at = now() + interval '1 day'");
+                sql("update finding set found_at = now() + interval '1 day', last_found_at = now() + interval '1 day'");
             case "mounted" -> service.bean(Findings.class).mounted(site(step[1]).id(), Long.MAX_VALUE);
             case "stores" -> {
                 Run run = open("night", step[1]);

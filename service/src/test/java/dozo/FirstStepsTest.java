@@ -61,6 +61,9 @@ class FirstStepsTest {
         sql("update restore set state = 'COMPLETE'");
         assertThat(open()).containsExactly(Step.RECOVERY_KEY);
 
+        sql("update experiment set retired_at = now(), retired_by = 'x', retired_reason = 'x'");
+        sql("update project set retired_at = now(), retired_by = 'x', retired_reason = 'x'");
+        assertThat(open()).as("what is retired was begun").containsExactly(Step.RECOVERY_KEY);
         sql("update site set removed_at = now()");
         sql("update recipient set active = false");
         assertThat(open())

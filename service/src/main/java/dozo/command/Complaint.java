@@ -5,7 +5,6 @@ import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -18,12 +17,12 @@ import tools.jackson.databind.json.JsonMapper;
  * @param problem what REST said (RFC 9457); missing: it did not answer
  * @param trace where Dozo's own code failed
  */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 record Complaint(
         String kind,
         int exitCode,
         String message,
-        @Nullable String hint,
+        String hint,
         @Nullable JsonNode problem,
         @Nullable List<String> trace) {
 
@@ -39,43 +38,25 @@ record Complaint(
     static int print(PrintWriter err, List<String> arguments, Exception failure) {
         boolean json = isAskedBy(arguments);
         if (failure instanceof Failure known) {
-            String hint = known.hint().isEmpty() ? null : known.hint();
-            String line = "dozo: " + known.getMessage();
-            err.println(
-                    json
-                            ? new Complaint(
-                                            kind(known.exitCode()),
-                                            known.exitCode(),
-                                            known.said(),
-                                            hint,
-                                            problem(known.problem()),
-                                            null)
-                                    .line()
-                            : line);
+            int exitCode = known.exitCode();
+            Complaint complaint =
+                    new Complaint(kind(exitCode), exitCode, known.said(), known.hint(), known.problem(), null);
+            err.println(json ? complaint.line() : "dozo: " + known.getMessage());
             err.flush();
-            return known.exitCode();
+            return exitCode;
         }
         if (json) {
             List<String> trace = Arrays.stream(failure.getStackTrace())
                     .map(StackTraceElement::toString)
                     .toList();
             String message = "internal error: " + failure;
-            err.println(new Complaint(kind(Exit.DEFECT), Exit.DEFECT, message, null, null, trace).line());
+            err.println(new Complaint(kind(Exit.DEFECT), Exit.DEFECT, message, "", null, trace).line());
         } else {
             err.println("dozo: internal error:");
             failure.printStackTrace(err);
         }
         err.flush();
         return Exit.DEFECT;
-    }
-
-    private static @Nullable JsonNode problem(String body) {
-        try {
-            JsonNode problem = body.isBlank() ? null : JSON.readTree(body);
-            return problem == null || !problem.isObject() || problem.isEmpty() ? null : problem;
-        } catch (JacksonException noJson) {
-            return null;
-        }
     }
 
     private String line() {

@@ -386,7 +386,7 @@ public final class Dozo {
                                 Connection.text(wrong.getMessage()),
                                 "See %s --help"
                                         .formatted(command.getCommandSpec().qualifiedName()),
-                                ""))
+                                null))
                 : others.handleParseException(wrong, arguments);
     }
 }

@@ -1,5 +1,8 @@
 package dozo.command;
 
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
 /** Why a command ends early, in a line for people, and the exit code. */
 public final class Failure extends RuntimeException {
 
@@ -8,19 +11,19 @@ public final class Failure extends RuntimeException {
     private final int exitCode;
     private final String said;
     private final String hint;
-    private final String problem;
+    private final transient @Nullable JsonNode problem;
 
     public Failure(int exitCode, String message) {
-        this(exitCode, message, "", "");
+        this(exitCode, message, "", null);
     }
 
     /**
      * Creates a failure with more for people and programs.
      *
      * @param hint a sentence, without its point, about what may help; empty: nothing is known
-     * @param problem what REST answered, in JSON; empty: nothing
+     * @param problem what REST answered; null: nothing
      */
-    Failure(int exitCode, String message, String hint, String problem) {
+    Failure(int exitCode, String message, String hint, @Nullable JsonNode problem) {
         super(hint.isEmpty() ? message : message + ". " + hint);
         this.exitCode = exitCode;
         this.said = message;
@@ -41,7 +44,8 @@ public final class Failure extends RuntimeException {
         return hint;
     }
 
-    String problem() {
+    @Nullable
+    JsonNode problem() {
         return problem;
     }
 }

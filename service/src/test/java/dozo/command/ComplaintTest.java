@@ -58,6 +58,24 @@ class ComplaintTest {
     }
 
     @Test
+    void noSecretIsInAnError() {
+        for (String wrong : List.of("dozo_secret\ndozo_secret", "dozo_secretß", "dozo_secret secret")) {
+            System.setProperty("dozo.token", wrong);
+            try {
+                assertThat(Ended.of("coverage", "--json", "--url", NOWHERE)
+                                .ends(Exit.CONFIGURATION)
+                                .err())
+                        .doesNotContain("secret");
+            } finally {
+                System.clearProperty("dozo.token");
+            }
+        }
+        for (String url : List.of("http://admin:secret@127.0.0.1:1", "ftp://admin:secret@nowhere")) {
+            assertThat(Ended.of("coverage", "--json", "--url", url).err()).doesNotContain("secret");
+        }
+    }
+
+    @Test
     void aWrongCommandLineSaysSoToProgramsToo() {
         for (String line : List.of(
                 "coverage --json --never",

@@ -231,8 +231,21 @@ class FirstSentenceTest {
                     insert into batch_step_execution (step_execution_id, version, step_name, job_execution_id, create_time, status)
                     values (1, 1, 'checkSite', 1, now(), 'COMPLETED')
                     """);
-            case "login" -> Supersession.usable(service.jdbc(), site(step[1]).id(), Instant.now(), false);
-            case "mounted" -> service.bean(Findings.class).mounted(site(step[1]).id(), Instant.now());
+            case "login" ->
+                login(
+                        step[1],
+                        Supersession.lastRun(service.jdbc(), site(step[1]).id()));
+            // A check that began before anything else.
+            case "login-begun-before" -> login(step[1], 0);
+            // The last run was a replication from another site.
+            case "from" ->
+                sql(
+                        "update run set kind = 'replication', from_site_id = %d where run_id = (select max(run_id) from run)"
+                                .formatted(site(step[1]).id()));
+            // The clock was ahead when everything so far was found.
+            case "ahead" ->
+                sql("update finding set found_at = now() + interval '1 day', last_found_at = now() + interval '1 day'");
+            case "mounted" -> service.bean(Findings.class).mounted(site(step[1]).id(), Long.MAX_VALUE);
             case "stores" -> {
                 Run run = open("night", step[1]);
                 service.bean(Findings.class).stored(run.id());
@@ -340,6 +353,10 @@ class FirstSentenceTest {
                 .map(day -> day + " 00:00-24:00 closed")
                 .toList();
         service.bean(SiteTimetables.class).set("dr", closed, "test");
+    }
+
+    private void login(String site, long lastRun) {
+        Supersession.usable(service.jdbc(), site(site).id(), lastRun, Instant.now(), false);
     }
 
     private Run open(String kind, String site) {

@@ -486,9 +486,9 @@ public class Findings {
         Supersession.stored(jdbc, runId, clock.instant());
     }
 
-    /** Ends that a site cannot be used, as scrubs said, after a check that began then has seen what is stored there. */
-    public void mounted(int siteId, Instant began) {
-        Supersession.usable(jdbc, siteId, began, true);
+    /** Ends that a site cannot be used, as scrubs before this run said: it has seen what is stored there. */
+    public void mounted(int siteId, long runId) {
+        Supersession.usable(jdbc, siteId, runId - 1, clock.instant(), true);
     }
 
     /** Returns the reasons of open findings at a site that concern no experiment, the newest first. */

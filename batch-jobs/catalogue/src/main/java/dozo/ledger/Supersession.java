@@ -19,16 +19,18 @@ public final class Supersession {
     /**
      * Ends what a check has refuted that found a site usable: another host key, and no answer. Also that the site cannot be used, if
      * a run said so that had not found it usable itself: what a run finds later, such as a wrong digest, is no matter of such a check.
+     * A replication may say so of the site that it reads, so what it said stays.
      *
-     * @param began the beginning of the check; what was found since stays open
+     * @param lastRun the site's last run that had ended when the check began; what later ones found stays open
+     * @param now when the check has ended
      * @param mounted whether what is stored there was seen as well: only that refutes what a scrub said
      */
-    public static void usable(JdbcClient jdbc, int siteId, Instant began, boolean mounted) {
+    public static void usable(JdbcClient jdbc, int siteId, long lastRun, Instant now, boolean mounted) {
         jdbc.sql("""
-                        update finding f set superseded_at = :began, superseded_by = (select max(run_id) from run where site_id = :site)
+                        update finding f set superseded_at = :now, superseded_by = (select max(run_id) from run where site_id = :site)
                         from run r
                         where r.run_id = f.last_run_id and r.site_id = :site and f.superseded_by is null and f.experiment_id is null
-                          and f.last_found_at < :began
+                          and f.last_run_id <= :last and r.from_site_id is null
                           and (f.reason in ('SITE_KEY_CHANGED', 'SITE_UNREACHABLE')
                                or f.reason = 'SITE_UNUSABLE' and (r.kind = 'scrub') = :mounted
                                   and not exists (
@@ -38,9 +40,18 @@ public final class Supersession {
                                             and s.step_name in ('checkSite', 'checkSiteToRead') and s.status = 'COMPLETED'))
                         """)
                 .param("site", siteId)
-                .param("began", Timestamp.from(began))
+                .param("last", lastRun)
+                .param("now", Timestamp.from(now))
                 .param("mounted", mounted)
                 .update();
+    }
+
+    /** Returns the last run to a site that has ended; 0: none has. */
+    public static long lastRun(JdbcClient jdbc, int siteId) {
+        return jdbc.sql("select coalesce(max(run_id), 0) from run where site_id = :site and ended_at is not null")
+                .param("site", siteId)
+                .query(Long.class)
+                .single();
     }
 
     /** Ends that the site of a run is full: the run has stored and verified a file there since. */

@@ -154,12 +154,12 @@ public class Capabilities {
      * @throws RemoteException REFUSED if its root is that of another site, or in one, or above one
      */
     public SiteCheck check(Site site, Lane lane) throws RemoteException, InterruptedException {
-        Instant began = clock.instant();
+        long lastRun = Supersession.lastRun(jdbc, site.id());
         roots.require(site, lane);
         SiteCheck check = SiteCheck.of(lane);
         if (check.usable()) {
             roots.mark(site, lane);
-            Supersession.usable(jdbc, site.id(), began, false);
+            Supersession.usable(jdbc, site.id(), lastRun, clock.instant(), false);
         }
         return check;
     }

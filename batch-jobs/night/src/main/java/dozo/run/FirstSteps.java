@@ -146,7 +146,7 @@ public class FirstSteps {
         Set<Step> done = EnumSet.noneOf(Step.class);
         jdbc.sql("""
                         select 'SITE' where exists (select from site join site_capability using (site_id) where removed_at is null)
-                        union all select 'PROJECT' where exists (select from project where retired_at is null)
+                        union all select 'PROJECT' where exists (select from project)
                         union all select 'EXPERIMENT' where exists (select from experiment)
                         -- A night without experiments is complete, too, and makes nothing safe.
                         union all select 'BACKUP'

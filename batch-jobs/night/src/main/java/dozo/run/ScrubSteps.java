@@ -127,9 +127,8 @@ class ScrubSteps {
     void checkSite(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
         site.first(flow, sender -> {
             SiteReader reader = sender.reader();
-            Instant began = clock.instant();
             examination.checkMounted(flow.site(), reader);
-            findings.mounted(flow.site(), began);
+            findings.mounted(flow.site(), flow.run());
             ahead.look(flow.run(), reader);
             return null;
         });

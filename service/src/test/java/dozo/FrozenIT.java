@@ -116,10 +116,15 @@ class FrozenIT {
         assertThat(service.look(admin, LIST + ".csv", "en").expect(200).text().lines())
                 .hasSize(1 + 2 * FILES);
 
-        assertThat(service.submit(admin, LIST, "confirmed=true&seen=2026-01-01T00:00:00Z").expect(422).text())
+        assertThat(service.submit(admin, LIST, "confirmed=true&seen=2026-01-01T00:00:00Z")
+                        .expect(422)
+                        .text())
                 .contains("P1/E1 was looked at again since");
         String form = page.replaceFirst("(?s).*<form action=\"(%s\\?seen=[^\"]+)\".*".formatted(LIST), "$1");
-        assertThat(service.submit(admin, form, "confirmed=true").expect(200).uri().getPath())
+        assertThat(service.submit(admin, form, "confirmed=true")
+                        .expect(200)
+                        .uri()
+                        .getPath())
                 .isEqualTo("/experiments/P1/E1");
 
         assertThat(service.look(admin, LIST, "en").expect(404).text()).contains("P1/E1 is not frozen");

@@ -49,9 +49,12 @@ class RestorePaceTest {
 
     @Test
     void aLinkRepeatsOnlyWhatAFormCanSay() {
-        assertThat(RestorePage.isLinkable(part("a/脳.dcm".getBytes(StandardCharsets.UTF_8)))).isTrue();
-        assertThat(RestorePage.isLinkable(part("脳".getBytes(Charset.forName("windows-31j"))))).isFalse();
-        assertThat(RestorePage.isLinkable(part(" ".getBytes(StandardCharsets.UTF_8)))).isFalse();
+        assertThat(RestorePage.isLinkable(part("a/脳.dcm".getBytes(StandardCharsets.UTF_8))))
+                .isTrue();
+        assertThat(RestorePage.isLinkable(part("脳".getBytes(Charset.forName("windows-31j")))))
+                .isFalse();
+        assertThat(RestorePage.isLinkable(part(" ".getBytes(StandardCharsets.UTF_8))))
+                .isFalse();
         assertThat(RestorePage.isLinkable(part("a/".repeat(1_000).concat("b").getBytes(StandardCharsets.UTF_8))))
                 .isFalse();
     }
@@ -59,8 +62,34 @@ class RestorePaceTest {
     private static KeptRestore part(byte[] path) {
         byte[] folder = "/r".getBytes(StandardCharsets.UTF_8);
         return new KeptRestore(
-                1, "P/E", "P", 1, BEGUN, "", path, List.of(FilePath.render(path)), List.of(path), List.of(), List.of(), "dr", "/r",
-                folder, false, RestoreState.STOPPED, "lab", BEGUN, BEGUN, BEGUN, 0, 0, 0, 0, 0, "", null, null);
+                1,
+                "P/E",
+                "P",
+                1,
+                BEGUN,
+                "",
+                path,
+                List.of(FilePath.render(path)),
+                List.of(path),
+                List.of(),
+                List.of(),
+                "dr",
+                "/r",
+                folder,
+                false,
+                RestoreState.STOPPED,
+                "lab",
+                BEGUN,
+                BEGUN,
+                BEGUN,
+                0,
+                0,
+                0,
+                0,
+                0,
+                "",
+                null,
+                null);
     }
 
     private static KeptRestore restore(@Nullable Instant begun, long entries, long bytes) {

@@ -21,6 +21,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 final class FileSearch {
 
+    /** Of an experiment in sight: without a join, so that rows in order are read only until there are enough. */
+    static final String OF_SEEN = "(:seen::text[] is null or experiment_id in (select e.experiment_id from experiment e"
+            + " join project p using (project_id) where p.code = any(:seen::text[])))";
+
     /** How many places are looked up at a time. */
     private static final int PLACES = 100;
 
@@ -106,8 +110,6 @@ final class FileSearch {
     private List<Place> places(Search.Key from) {
         var grams = new BitSet();
         words.forEach(word -> Folded.gather(word, grams));
-        String seen = "(:seen::text[] is null or experiment_id in (select e.experiment_id from experiment e"
-                + " join project p using (project_id) where p.code = any(:seen::text[])))";
         return jdbc.sql("""
                         (select experiment_id, first_entry_no as first, last_entry_no as last from name_block
                          where (experiment_id, first_entry_no) < (:experiment, :entry) and %1$s and %2$s
@@ -120,7 +122,7 @@ final class FileSearch {
                          where (experiment_id, first) < (:experiment, :entry) and %1$s
                          order by experiment_id desc limit :limit)
                         order by experiment_id desc, first desc limit :limit
-                        """.formatted(seen, grams.isEmpty() ? "true" : "grams @> :grams"))
+                        """.formatted(OF_SEEN, grams.isEmpty() ? "true" : "grams @> :grams"))
                 .params(Map.of("grams", Folded.stored(grams), "seen", sight.seen(), "limit", PLACES))
                 .params(Map.of("experiment", from.experiment(), "entry", from.entry()))
                 .query(Rows.of(Place.class))

@@ -159,9 +159,9 @@ public class Search {
     /** Returns the latest finding in sight that is not searched with all kinds; 0: there is none. */
     private long earlierFinding(Sight sight) {
         return jdbc.sql("""
-                        select id from findable where kind = 'FINDING' and in_sight(:seen, project)
-                        order by id desc offset :most limit 1
-                        """)
+                        select finding_id from finding where superseded_by is null and %s
+                        order by finding_id desc offset :most limit 1
+                        """.formatted(FileSearch.OF_SEEN))
                 .params(Map.of("seen", sight.seen(), "most", FINDINGS_MAX))
                 .query(Long.class)
                 .optional()

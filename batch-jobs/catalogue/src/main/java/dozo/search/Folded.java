@@ -40,7 +40,8 @@ final class Folded {
 
     /**
      * Adds the numbers of a text's parts to {@code grams}: each three bytes, and each four unless all are digits, because
-     * numbered files have every four digits. Both share the numbers of {@code smallint}. A text contains a word only if it has all numbers of the word.
+     * numbered files have every four digits. Both share the numbers of {@code smallint}. A text contains a word only if it
+     * has all numbers of the word.
      */
     static void gather(String folded, BitSet grams) {
         byte[] bytes = folded.getBytes(StandardCharsets.UTF_8);

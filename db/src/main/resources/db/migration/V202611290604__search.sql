@@ -1,12 +1,17 @@
 -- Search: experiments by what is known of them, and files by parts of their names (ADR 0104).
 
+-- The form in which text is compared (class Folded).
+create function folded(text) returns text
+    language sql immutable parallel safe
+    return lower(normalize($1, nfkc));
+
 -- What is searched of an experiment. Lower case once, and not for each row of each search.
 alter table experiment add column words text generated always as (
-    lower(normalize(
+    folded(
         code || ' ' || title || ' ' || coalesce(subject, '') || ' ' || coalesce(scanner, '') || ' ' || coalesce(modality, '') || ' '
         || coalesce(extract(year from acquired_on)::text || '-' || lpad(extract(month from acquired_on)::text, 2, '0') || '-'
                     || lpad(extract(day from acquired_on)::text, 2, '0'), '')
-        || ' ' || note, nfkc))) stored;
+        || ' ' || note)) stored;
 comment on column experiment.words is 'Code, title, subject, scanner, modality, day and note in lower case and one form, for searches.';
 
 -- A row for a few thousand entries that were numbered one after the other. It says only where a name can be: the name itself is read
@@ -22,7 +27,7 @@ create table name_block (
 comment on table name_block is 'Which parts of names the entries with these numbers have, whether they hold or ended.';
 comment on column name_block.grams is
     'Each three bytes that follow each other in their paths, in lower case, and each four that are not only digits; hashed '
-    '(class Grams).';
+    '(class Folded).';
 -- The arrays are only read while they are indexed. Outside of the rows, they do not make a search's rows longer.
 alter table name_block set (toast_tuple_target = 128);
 create index name_block_grams on name_block using gin (grams) with (gin_pending_list_limit = 1024);
@@ -54,24 +59,24 @@ select 'EXPERIMENT' as kind, e.experiment_id::bigint as id, p.code as project, l
        concat_ws(' · ', nullif(e.title, ''), e.subject, e.modality, e.scanner, e.acquired_on) as about, null as experiment,
        e.retired_at is not null as over, '/experiments/' || p.code || '/' || e.code as address
 from experiment e join project p using (project_id)
-left join (select experiment_id, lower(normalize(string_agg(label, ' '), nfkc)) as labels from experiment_label group by experiment_id) l
+left join (select experiment_id, folded(string_agg(label, ' ')) as labels from experiment_label group by experiment_id) l
      using (experiment_id)
 union all
-select 'PROJECT', p.project_id, p.code, lower(p.code), lower(normalize(p.code || ' ' || p.title, nfkc)), p.code, p.title, null,
+select 'PROJECT', p.project_id::bigint, p.code, lower(p.code), folded(p.code || ' ' || p.title), p.code, p.title, null,
        p.retired_at is not null, '/administration/projects/' || p.code
 from project p
 union all
-select 'FINDING', f.finding_id, p.code, null, lower(concat_ws(' ', f.reason, p.code || '/' || e.code, f.message)), f.reason, f.message,
+select 'FINDING', f.finding_id, p.code, null, folded(concat_ws(' ', f.reason, p.code || '/' || e.code, f.message)), f.reason, f.message,
        p.code || '/' || e.code, a.finding_id is not null or is_over(e.retired_at, r.kind, s.removed_at),
        '/findings?all=true&reason=' || f.reason || coalesce('&experiment=' || p.code || '/' || e.code, '')
-from (select * from finding where superseded_by is null order by finding_id desc limit 2000) f
-join run r using (run_id) join site s on s.site_id = r.site_id
+from finding f join run r using (run_id) join site s on s.site_id = r.site_id
 left join experiment e using (experiment_id) left join project p using (project_id) left join acknowledgement a using (finding_id)
+where f.superseded_by is null
 union all
-select 'USER', u.user_id, null, lower(u.name), lower(u.name), u.name,
+select 'USER', u.user_id::bigint, null, lower(u.name), lower(u.name), u.name,
        coalesce((select string_agg(role, ', ' order by role) from user_role o where o.user_id = u.user_id), ''), null,
        u.disabled or u.gone, '/administration/users/' || u.name
 from dozo_user u;
-comment on view findable is 'What a search finds by words, but files; findings only the latest that stand.';
+comment on view findable is 'What a search finds by words, but files; findings only if they stand.';
 comment on column findable.project is 'Who sees it sees the row; null: belongs to none.';
 comment on column findable.words is 'What is searched, in lower case.';

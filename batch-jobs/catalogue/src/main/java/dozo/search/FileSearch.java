@@ -9,6 +9,7 @@ import dozo.search.Search.Found;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * last. Names that may match are read until there are enough results or the time is up.
  */
 final class FileSearch {
+
+    /** Of an experiment in sight: without a join, so that rows in order are read only until there are enough. */
+    static final String OF_SEEN = "(:seen::text[] is null or experiment_id in (select e.experiment_id from experiment e"
+            + " join project p using (project_id) where p.code = any(:seen::text[])))";
 
     /** How many places are looked up at a time. */
     private static final int PLACES = 100;
@@ -84,8 +89,8 @@ final class FileSearch {
                     from = new Search.Key(-experiment, 0);
                     continue;
                 }
+                boolean whole = scan(place, from, enough);
                 from = new Search.Key(-place.experimentId, -place.first);
-                boolean whole = scan(place, after, enough);
                 if (hits.size() > limit) {
                     return new Found(hits.subList(0, limit), keys.get(limit - 1), false);
                 }
@@ -103,10 +108,8 @@ final class FileSearch {
      * experiment.
      */
     private List<Place> places(Search.Key from) {
-        var grams = Folded.none();
+        var grams = new BitSet();
         words.forEach(word -> Folded.gather(word, grams));
-        String seen = "(:seen::text[] is null or experiment_id in (select e.experiment_id from experiment e"
-                + " join project p using (project_id) where p.code = any(:seen::text[])))";
         return jdbc.sql("""
                         (select experiment_id, first_entry_no as first, last_entry_no as last from name_block
                          where (experiment_id, first_entry_no) < (:experiment, :entry) and %1$s and %2$s
@@ -119,7 +122,7 @@ final class FileSearch {
                          where (experiment_id, first) < (:experiment, :entry) and %1$s
                          order by experiment_id desc limit :limit)
                         order by experiment_id desc, first desc limit :limit
-                        """.formatted(seen, grams.isEmpty() ? "true" : "grams @> :grams"))
+                        """.formatted(OF_SEEN, grams.isEmpty() ? "true" : "grams @> :grams"))
                 .params(Map.of("grams", Folded.stored(grams), "seen", sight.seen(), "limit", PLACES))
                 .params(Map.of("experiment", from.experiment(), "entry", from.entry()))
                 .query(Rows.of(Place.class))
@@ -134,12 +137,17 @@ final class FileSearch {
             blocks++;
             for (Name name : block) {
                 reached = new Search.Key(-place.experimentId, -name.entry());
-                if (matches(name) && isLatest(place.experimentId, name)) {
-                    hits.add(hit(place.experimentId, name));
-                    keys.add(reached);
+                if (!matches(name)) {
+                    continue;
+                }
+                if (isLatest(place.experimentId, name)) {
+                    add(place.experimentId, name);
                     if (hits.size() == enough) {
                         return false;
                     }
+                } else if (System.nanoTime() > deadlineNanos) {
+                    // Each of these took a query, and a block may have thousands.
+                    return false;
                 }
             }
             if (block.size() < Names.BLOCK) {
@@ -184,11 +192,12 @@ final class FileSearch {
                         .single();
     }
 
-    private Hit hit(int experiment, Name name) {
+    /** Adds a result, unless the experiment was erased meanwhile. */
+    private void add(int experiment, Name name) {
         FilePath path = FilePath.of(name.folder().path()).resolve(name.bytes());
         String bytes = Base64.getUrlEncoder().withoutPadding().encodeToString(path.bytes());
         boolean folder = name.kind() == 'd';
-        return jdbc.sql("""
+        jdbc.sql("""
                         select p.code || '/' || e.code as name,
                                coalesce(:until::integer - 1, (select max(manifest_no) from manifest where experiment_id = :experiment)) as last
                         from experiment e join project p using (project_id) where e.experiment_id = :experiment
@@ -205,6 +214,10 @@ final class FileSearch {
                                 + (folder
                                         ? "/manifests/" + row.getInt("last") + "?folder=" + bytes
                                         : "/proof?path=" + bytes)))
-                .single();
+                .optional()
+                .ifPresent(hit -> {
+                    hits.add(hit);
+                    keys.add(new Search.Key(-experiment, -name.entry()));
+                });
     }
 }

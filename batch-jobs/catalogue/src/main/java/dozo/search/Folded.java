@@ -15,9 +15,6 @@ import java.util.Locale;
  */
 final class Folded {
 
-    /** Hashes of three and of four bytes share this many numbers: those of {@code smallint}. */
-    private static final int NUMBERS = 1 << 16;
-
     private Folded() {}
 
     static String of(byte[] name) {
@@ -43,24 +40,23 @@ final class Folded {
 
     /**
      * Adds the numbers of a text's parts to {@code grams}: each three bytes, and each four unless all are digits, because
-     * numbered files have every four digits. A text contains a word only if it has all numbers of the word.
+     * numbered files have every four digits. Both share the numbers of {@code smallint}. A text contains a word only if it
+     * has all numbers of the word.
      */
     static void gather(String folded, BitSet grams) {
         byte[] bytes = folded.getBytes(StandardCharsets.UTF_8);
         int last = 0;
+        int digits = 0;
         for (int i = 0; i < bytes.length; i++) {
             last = (last << 8) | (bytes[i] & 0xff);
+            digits = bytes[i] >= '0' && bytes[i] <= '9' ? digits + 1 : 0;
             if (i >= 2) {
                 grams.set(number(last & 0xffffff));
             }
-            if (i >= 3 && !(digit(last) && digit(last >> 8) && digit(last >> 16) && digit(last >> 24))) {
+            if (i >= 3 && digits < 4) {
                 grams.set(number(~last));
             }
         }
-    }
-
-    private static boolean digit(int b) {
-        return (b & 0xff) >= '0' && (b & 0xff) <= '9';
     }
 
     private static int number(int part) {
@@ -75,9 +71,5 @@ final class Folded {
             stored[n++] = (short) gram;
         }
         return stored;
-    }
-
-    static BitSet none() {
-        return new BitSet(NUMBERS);
     }
 }

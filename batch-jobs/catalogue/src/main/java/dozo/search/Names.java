@@ -1,5 +1,6 @@
 package dozo.search;
 
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -112,7 +113,7 @@ public class Names {
     }
 
     private void insert(int experiment, int from, List<Name> names) {
-        var grams = Folded.none();
+        var grams = new BitSet();
         String folder = null;
         for (Name name : names) {
             String path = name.folder().folded();

@@ -29,6 +29,9 @@ public class Search {
     /** So many results of one kind come from one experiment if all kinds are searched. */
     private static final int PER_EXPERIMENT = 3;
 
+    /** So many findings in sight are searched, the latest, if all kinds are. */
+    private static final int FINDINGS_MAX = 2_000;
+
     /** How long names of files are read for suggestions. */
     private static final Duration QUICKLY = Duration.ofMillis(40);
 
@@ -93,8 +96,9 @@ public class Search {
      */
     public SearchResult find(
             String text, Collection<Role> roles, Sight sight, @Nullable Kind wanted, String after, int limit) {
-        List<String> words = Folded.words(text);
-        if (words.isEmpty() || text.length() > ExperimentSearch.TEXT_LENGTH_MAX || !Code.isText(text)) {
+        boolean valid = text.length() <= ExperimentSearch.TEXT_LENGTH_MAX && Code.isText(text);
+        List<String> words = valid ? Folded.words(text) : List.of();
+        if (words.isEmpty()) {
             throw new Refusal("q", "expected one line of 1 to %d characters", ExperimentSearch.TEXT_LENGTH_MAX);
         }
         Set<Kind> kinds = Kind.of(roles);
@@ -109,7 +113,7 @@ public class Search {
         for (Kind kind : kinds) {
             Found found = kind == Kind.FILE
                     ? files(words, sight, wanted != null, limit).find(begin)
-                    : listed(kind, words, sight, begin, limit);
+                    : listed(kind, words, sight, wanted != null, begin, limit);
             items.addAll(found.hits());
             partial |= found.partial();
             if (found.next() != null) {
@@ -126,27 +130,42 @@ public class Search {
     }
 
     /** Finds what the view {@code findable} has: what is called like the whole text first, what is over last. */
-    private Found listed(Kind kind, List<String> words, Sight sight, Key after, int limit) {
+    private Found listed(Kind kind, List<String> words, Sight sight, boolean alone, Key after, int limit) {
+        long earlier = kind == Kind.FINDING && !alone ? earlierFinding(sight) : 0;
         List<Key> keys = new ArrayList<>();
         List<Hit> hits = jdbc.sql("""
                         select * from (
                             select *, case when over then 3 when :text in (code, lower(name)) then 0
                                            when starts_with(code, :text) then 1 else 2 end as first, -id as second
-                            from findable where kind = :kind and in_sight(:seen, project) and words like all (:patterns)) found
+                            from findable where kind = :kind and id > :earlier and in_sight(:seen, project)
+                              and words like all (:patterns)) found
                         where (first, second) > (:first, :second) order by first, second limit :most
                         """)
                 .params(Rows.params(after))
                 .params(Map.of("kind", kind.name(), "seen", sight.seen(), "text", String.join(" ", words)))
                 .param("patterns", words.stream().map(Search::pattern).toArray(String[]::new))
-                .param("most", limit + 1)
+                .params(Map.of("earlier", earlier, "most", limit + 1))
                 .query((row, n) -> {
                     keys.add(new Key(row.getLong("first"), row.getLong("second")));
                     return HIT.mapRow(row, n);
                 })
                 .list();
-        return hits.size() > limit
-                ? new Found(hits.subList(0, limit), keys.get(limit - 1), false)
-                : new Found(hits, null, false);
+        if (hits.size() > limit) {
+            return new Found(hits.subList(0, limit), keys.get(limit - 1), earlier > 0);
+        }
+        return new Found(hits, earlier > 0 ? after : null, earlier > 0);
+    }
+
+    /** Returns the latest finding in sight that is not searched with all kinds; 0: there is none. */
+    private long earlierFinding(Sight sight) {
+        return jdbc.sql("""
+                        select finding_id from finding where superseded_by is null and %s
+                        order by finding_id desc offset :most limit 1
+                        """.formatted(FileSearch.OF_SEEN))
+                .params(Map.of("seen", sight.seen(), "most", FINDINGS_MAX))
+                .query(Long.class)
+                .optional()
+                .orElse(0L);
     }
 
     private static String pattern(String word) {

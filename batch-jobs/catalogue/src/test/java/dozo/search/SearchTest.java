@@ -333,8 +333,45 @@ class SearchTest {
         assertThat(found("first", Kind.FILE)).containsExactly("first.txt");
     }
 
+    @Test
+    void findingsOfOthersNeverHideOnesOwn() {
+        jdbc.sql("""
+                insert into finding (run_id, experiment_id, reason, message, found_at)
+                select 1, 1, 'UNREADABLE', 'ＮＯ２', now() from generate_series(1, 2000)
+                """).update();
+
+        SearchResult own = search.find("socket", Set.of(Role.LAB_MANAGER), Sight.of(Set.of("Motor")), null, "", 9);
+        assertThat(names(own)).containsExactly("SPECIAL");
+        assertThat(own.partial()).isFalse();
+        SearchResult all = search.find("socket", Set.of(Role.ADMIN), Sight.EVERYTHING, null, "", 9);
+        assertThat(names(all)).isEmpty();
+        assertThat(all.partial()).isTrue();
+        assertThat(all.more()).containsExactly(Kind.FINDING);
+        assertThat(found("socket", Kind.FINDING)).containsExactly("SPECIAL");
+        assertThat(found("no2", Kind.FINDING)).hasSize(100);
+    }
+
+    @Test
+    void whatWasReplacedTakesNoMoreTimeThanThereIs() {
+        seal(1, "often.txt", "often.bak");
+        for (int n = 0; n < 3; n++) {
+            seal(1, "often.txt");
+        }
+        end("where name = 'often.txt' and entry_no < 5");
+        int pages = 0;
+        List<String> found = new ArrayList<>();
+        for (Key after = Key.NONE; after != null; pages++) {
+            Found page = new FileSearch(jdbc, names, Sight.EVERYTHING, List.of("often"), 9, 10, Duration.ZERO)
+                    .find(after);
+            page.hits().forEach(hit -> found.add(hit.name()));
+            after = page.next();
+        }
+        assertThat(found).containsExactly("often.txt", "often.bak");
+        assertThat(pages).isEqualTo(4);
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "\u3000", ",", "two\nlines"})
+    @ValueSource(strings = {"", " ", "\u3000", ",", "two\nlines", "nul\0", "\ud800"})
     void whatIsNoSearchIsRefused(String text) {
         assertThatThrownBy(() -> found(text, Kind.FILE))
                 .isInstanceOf(Refusal.class)

@@ -20,7 +20,6 @@ import dozo.ui.PageProblems.NotThere;
 import dozo.web.Download;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.Arrays;
@@ -72,7 +71,7 @@ record SelectedPage(
 
     private static Map<String, List<String>> offered() {
         Map<String, List<String>> offered = new LinkedHashMap<>();
-        offered.put("/do/post/runs", List.of());
+        offered.put("/do/post/runs/experiments", List.of());
         offered.put("/do/post/experiments/{project}/{code}/restores", List.of("folder", "asOf", "site"));
         offered.put("/do/post/drills", List.of());
         offered.put("/do/post/experiments/{project}/{code}/labels", List.of());
@@ -106,7 +105,7 @@ record SelectedPage(
         }
         List<String> names = names(form, seen);
         if (names.isEmpty()) {
-            forms.lead(request, response, form, "selected.none", 0, Map.of());
+            forms.lead(request, response, form, 0, Map.of());
             return null;
         }
         Operation operation = whole.only(OFFERED.getOrDefault(whole.page(), List.of()));
@@ -119,7 +118,7 @@ record SelectedPage(
         Map<String, Map<String, Message>> refused = done(request, whole, operation, form, names, sight);
         request.setAttribute(Sight.class.getName(), seen);
         if (refused.isEmpty()) {
-            forms.lead(request, response, form, "selected.done", names.size(), undo(request, whole, names));
+            forms.lead(request, response, form, names.size(), undo(request, whole, names));
             return null;
         }
         List<Map<String, Message>> reasons =
@@ -154,11 +153,12 @@ record SelectedPage(
             try (ZipOutputStream zip = new ZipOutputStream(out)) {
                 StringBuilder refused = new StringBuilder();
                 for (String name : names) {
-                    certify(name, form.given("site"), sight, actor, zip)
-                            .ifPresent(why -> refused.append(name)
-                                    .append(": ")
-                                    .append(why)
-                                    .append("\n"));
+                    try (Issued issued = issue(name, form.given("site"), sight, actor)) {
+                        zip.putNextEntry(new ZipEntry(issued.fileName()));
+                        issued.writeTo(StreamUtils.nonClosing(zip));
+                    } catch (Refusal why) {
+                        refused.append("%s: %s\n".formatted(name, why.message()));
+                    }
                 }
                 if (!refused.isEmpty()) {
                     zip.putNextEntry(new ZipEntry("NOT-CERTIFIED.txt"));
@@ -168,25 +168,13 @@ record SelectedPage(
         });
     }
 
-    /** Returns why there is none; empty: it is in the archive. */
-    private Optional<Message> certify(
-            String name, @Nullable String site, Sight sight, Principal actor, ZipOutputStream zip) throws IOException {
+    private Issued issue(String name, @Nullable String site, Sight sight, Principal actor) {
         Experiment experiment = experiments
                 .find(name)
                 .filter(found -> sight.sees(found.project()))
-                .orElse(null);
-        if (experiment == null) {
-            return Optional.of(missing(name));
-        }
-        try (Issued issued = certificates.issue(
-                experiment, ManifestPage.chosen(manifests, experiment, ""), sites.chosen(site), actor.getName())) {
-            zip.putNextEntry(new ZipEntry(issued.fileName()));
-            issued.writeTo(StreamUtils.nonClosing(zip));
-            zip.closeEntry();
-            return Optional.empty();
-        } catch (Refusal refused) {
-            return Optional.of(refused.message());
-        }
+                .orElseThrow(() -> new Refusal("experiment", missing(name)));
+        return certificates.issue(
+                experiment, ManifestPage.chosen(manifests, experiment, ""), sites.chosen(site), actor.getName());
     }
 
     /** Returns an operation that the list offers, or one that undoes such an operation; null: it is neither. */

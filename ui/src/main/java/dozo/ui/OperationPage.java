@@ -286,7 +286,10 @@ class OperationPage {
         Words alone = new Words(texts, operation.key(), List.of(), words.locale());
         String does = words.find(".does");
         String button = words.find(".yes");
-        return page(new ModelAndView("selected", status), request, operation, alone, operation.fields(), typed, sight)
+        List<Field> asked = operation.fields().stream()
+                .filter(field -> !Operation.NAMING.contains(field.name()))
+                .toList();
+        return page(new ModelAndView("selected", status), request, operation, alone, asked, typed, sight)
                 .addObject("title", words.get(""))
                 .addObject(
                         "does",

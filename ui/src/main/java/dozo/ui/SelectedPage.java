@@ -96,11 +96,11 @@ record SelectedPage(
             Sight seen)
             throws Exception {
         Form form = Form.of(typed);
-        Operation whole = offered(form.value("do"));
-        Sight sight = whole == null
+        Operation operation = offered(form.value("do"));
+        Sight sight = operation == null
                 ? null
-                : sight(request, new Endpoint("POST", whole.page())).orElse(null);
-        if (whole == null || sight == null) {
+                : sight(request, new Endpoint("POST", operation.page())).orElse(null);
+        if (operation == null || sight == null) {
             throw new NotThere("there is no form for this");
         }
         List<String> names = names(form, seen);
@@ -108,17 +108,16 @@ record SelectedPage(
             forms.lead(request, response, form, 0, Map.of());
             return null;
         }
-        Operation operation = whole.only(OFFERED.getOrDefault(whole.page(), List.of()));
         if (form.value("confirmed").isEmpty()) {
             Form begun = form.value("folder").isEmpty() ? form.with("folder", "{root}/{project}-{code}") : form;
             return forms.selected(request, operation, begun, names, Map.of(), 0, HttpStatus.OK, seen);
         }
         // What the operation is told of its user's sight is its own, not that of this page.
         request.setAttribute(Sight.class.getName(), sight);
-        Map<String, Map<String, Message>> refused = done(request, whole, operation, form, names, sight);
+        Map<String, Map<String, Message>> refused = done(request, operation, form, names, sight);
         request.setAttribute(Sight.class.getName(), seen);
         if (refused.isEmpty()) {
-            forms.lead(request, response, form, names.size(), undo(request, whole, names));
+            forms.lead(request, response, form, names.size(), undo(request, operation, names));
             return null;
         }
         List<Map<String, Message>> reasons =
@@ -185,6 +184,7 @@ record SelectedPage(
                 .filter(page::equals)
                 .flatMap(each -> Stream.ofNullable(calls.all().get(each)))
                 .filter(found -> found.each() != Each.NONE)
+                .map(found -> found.only(OFFERED.getOrDefault(found.page(), List.of())))
                 .findFirst()
                 .orElse(null);
     }
@@ -218,12 +218,7 @@ record SelectedPage(
 
     /** Returns why some were refused. The others are done. */
     private Map<String, Map<String, Message>> done(
-            HttpServletRequest request,
-            Operation whole,
-            Operation operation,
-            Form form,
-            List<String> names,
-            Sight sight)
+            HttpServletRequest request, Operation operation, Form form, List<String> names, Sight sight)
             throws Exception {
         Map<String, Map<String, Message>> refused = new LinkedHashMap<>();
         List<String> seen = names.stream()
@@ -235,21 +230,19 @@ record SelectedPage(
                     return sees;
                 })
                 .toList();
-        if (whole.each() == Each.LIST && !seen.isEmpty()) {
-            Operation listed = operation.naming(whole);
-            Sent sent = calls.send(request, listed, Map.of(), form.with("experiments", String.join("\n", seen)));
+        if (operation.each() == Each.LIST && !seen.isEmpty()) {
+            Sent sent = calls.send(request, operation, Map.of(), form.with("experiments", String.join("\n", seen)));
             seen.forEach(name -> note(refused, name, sent));
             return refused;
         }
-        Operation single = operation.naming(whole);
         for (String name : seen) {
             String[] codes = name.split("/", -1);
             Form own = form.with("project", codes[0])
                     .with("experiment", codes[1])
                     .with("folder", folder(form.value("folder"), codes[0], codes[1]));
             Map<String, String> variables =
-                    whole.each() == Each.PATH ? Map.of("project", codes[0], "code", codes[1]) : Map.of();
-            note(refused, name, calls.send(request, single, variables, own));
+                    operation.each() == Each.PATH ? Map.of("project", codes[0], "code", codes[1]) : Map.of();
+            note(refused, name, calls.send(request, operation, variables, own));
         }
         return refused;
     }

@@ -39,7 +39,6 @@ record KeptSearchApi(Searches searches) {
      *
      * @param list experiments, findings or gaps
      */
-    @Change(undo = "DELETE /me/searches/{list}/{name}")
     @PutMapping("/{list}/{name}")
     Search keep(@PathVariable String list, @PathVariable String name, @RequestBody KeptSearch asked, Principal actor) {
         return searches.keep(actor.getName(), list, name, asked.query() == null ? "" : asked.query());

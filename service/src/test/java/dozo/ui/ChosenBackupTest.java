@@ -13,10 +13,13 @@ import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.run.Operations;
 import dozo.run.Runs;
+import java.io.ByteArrayInputStream;
 import java.net.http.HttpClient;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -175,6 +178,58 @@ class ChosenBackupTest {
         assertThat(service.page(browser, "/runs/" + id))
                 .contains("Backup of chosen experiments", "P1/S1", "verified")
                 .doesNotContain("data-events", "id=\"engine\"", "<tbody></tbody>");
+    }
+
+    @Test
+    void whatIsTickedInTheListIsBackedUp() throws Exception {
+        HttpClient browser = service.browser("jane");
+        String button = "name=\"do\" value=\"/do/post/runs/experiments\"";
+        assertThat(service.page(browser, "/experiments")).contains(button, ">Back up now</button>");
+        assertThat(service.page(service.browser("rin"), "/experiments")).doesNotContain(button);
+        String ticked = "do=%2Fdo%2Fpost%2Fruns%2Fexperiments&back=/experiments&experiments=P1%2FS1&experiments=";
+        assertThat(service.submit(service.browser("rin"), "/experiments/selected", ticked + "P1%2FS2&confirmed=true")
+                        .status())
+                .isEqualTo(404);
+        assertThat(service.submit(browser, "/experiments/selected", ticked + "P1%2FS2")
+                        .text())
+                .contains("<h1>Back up 2 experiments now?</h1>", "only these experiments", "name=\"site\"")
+                .doesNotContain("<textarea", "??");
+
+        Answer other = service.submit(browser, "/experiments/selected", ticked + "P2%2FV7&confirmed=true");
+
+        long first = service.bean(Runs.class).latest().orElseThrow().id();
+        service.awaitEnd(first);
+        assertThat(other.text())
+                .contains("The backup of 1 experiment has started.", "value=\"P2/V7\"", "does not exist");
+        service.get("/api/v1/runs/" + first).has("/kind", "CHOSEN").has("/chosen/experiments", 1);
+        Answer all = service.submit(browser, "/experiments/selected", ticked + "P1%2FS2&confirmed=true");
+        assertThat(all.uri()).hasPath("/experiments");
+        assertThat(all.text()).contains("The backup of 2 experiments has started.");
+        long second = service.bean(Runs.class).latest().orElseThrow().id();
+        assertThat(second).isGreaterThan(first);
+        service.awaitEnd(second);
+        assertThat(folder.resolve("dr/P1/S2/data/a")).content().isEqualTo("S2");
+        assertThat(folder.resolve("dr/P2")).doesNotExist();
+        byte[] archive = service.submit(
+                        browser,
+                        "/experiments/selected",
+                        "do=certificates&experiments=P1%2FS1+P2%2FV7+P1%2FS2",
+                        BodyHandlers.ofByteArray())
+                .body();
+        try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(archive))) {
+            assertThat(zip.getNextEntry().getName()).isEqualTo("P1.S1.manifest-1.dr.certificate.zip");
+            assertThat(new ZipInputStream(zip).getNextEntry().getName()).endsWith(".list.txt");
+            assertThat(zip.getNextEntry().getName()).isEqualTo("P1.S2.manifest-1.dr.certificate.zip");
+            assertThat(zip.getNextEntry().getName()).isEqualTo("NOT-CERTIFIED.txt");
+            assertThat(zip.getNextEntry()).isNull();
+        }
+
+        service.post("/api/v1/experiments/P1/S2/retirement", "{\"reason\": \"closed\"}");
+        assertThat(service.submit(browser, "/experiments/selected", ticked + "P1%2FS2&confirmed=true")
+                        .expect(422)
+                        .text())
+                .as("none is backed up")
+                .contains("experiment P1/S2 is retired", "value=\"P1/S1 P1/S2\"");
     }
 
     @Test

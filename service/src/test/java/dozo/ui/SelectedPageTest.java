@@ -250,6 +250,8 @@ class SelectedPageTest {
 
         assertThat(service.submit(admin, keep, "name=Ours" + query).text())
                 .contains("The search is kept.")
+                .as("it may have replaced another, which its removal would not bring back")
+                .doesNotContain(">Undo</button>")
                 .contains("href=\"/experiments?q=E1&amp;project=P9\"", ">Ours</a>")
                 .contains("action=\"/do/delete/me/searches/experiments/Ours\"");
         assertThat(page(lab, "/experiments")).doesNotContain("Ours");
@@ -288,6 +290,7 @@ class SelectedPageTest {
             service.put(mine + n, "{\"query\": \"kind=late\"}").expect(200);
         }
         service.put(mine + 1, "{\"query\": \"kind=late\"}").expect(200);
+        service.put(mine + 1, "{\"query\": \"kind=arrived\"}").expect(200);
         service.put(mine + "more", "{\"query\": \"kind=late\"}").refused(409, "name");
         service.jdbc().sql("delete from saved_search where list = 'gaps'").update();
     }

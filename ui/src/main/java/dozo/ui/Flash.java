@@ -56,12 +56,11 @@ record Flash(String said, @Nullable String undo, Map<String, String> fields) {
         if (undo.isEmpty() || !viewer.may("POST", undo.replaceFirst("\\?.*", ""))) {
             return new Flash(said, null, Map.of());
         }
-        Map<String, String> values = new HashMap<>();
+        Map<String, String> values = new HashMap<>(typed.values());
         for (Map.Entry<String, JsonNode> field :
                 json.<JsonNode>valueToTree(body == null ? Map.of() : body).properties()) {
             values.put(field.getKey(), field.getValue().asString(""));
         }
-        values.putAll(typed.values());
         values.putAll(variables);
         return new Flash(said, path(undo, values), Map.of());
     }

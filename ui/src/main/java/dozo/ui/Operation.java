@@ -67,7 +67,7 @@ record Operation(
     }
 
     /** The fields that name experiments. */
-    private static final Set<String> NAMING = Set.of("project", "experiment", "experiments");
+    static final Set<String> NAMING = Set.of("project", "experiment", "experiments");
 
     /** What a form needs to know of a field. */
     enum Kind {
@@ -189,21 +189,12 @@ record Operation(
                 : alone && names.containsAll(List.of("project", "experiment")) ? Each.FIELDS : Each.NONE;
     }
 
-    /** Returns the same with fewer fields: without those that name experiments, and only these; empty: all others. */
+    /** Returns the same with fewer fields: those that name experiments, and these; empty: all. */
     Operation only(List<String> names) {
-        return with(fields.stream()
-                .filter(field -> !NAMING.contains(field.name()) && (names.isEmpty() || names.contains(field.name())))
-                .toList());
-    }
-
-    /** Returns the same with more fields: with those of the whole operation that name experiments. */
-    Operation naming(Operation whole) {
-        return with(Stream.concat(fields.stream(), whole.fields.stream().filter(field -> NAMING.contains(field.name())))
-                .toList());
-    }
-
-    private Operation with(List<Field> others) {
-        return new Operation(page, handler, present, key, variables, body, others);
+        List<Field> kept = fields.stream()
+                .filter(field -> names.isEmpty() || NAMING.contains(field.name()) || names.contains(field.name()))
+                .toList();
+        return new Operation(page, handler, present, key, variables, body, kept);
     }
 
     /** Returns whether it takes something away ({@link Change#destroys}). */

@@ -286,7 +286,10 @@ class OperationPage {
         Words alone = new Words(texts, operation.key(), List.of(), words.locale());
         String does = words.find(".does");
         String button = words.find(".yes");
-        return page(new ModelAndView("selected", status), request, operation, alone, operation.fields(), typed, sight)
+        List<Field> asked = operation.fields().stream()
+                .filter(field -> !Operation.NAMING.contains(field.name()))
+                .toList();
+        return page(new ModelAndView("selected", status), request, operation, alone, asked, typed, sight)
                 .addObject("title", words.get(""))
                 .addObject(
                         "does",
@@ -294,7 +297,7 @@ class OperationPage {
                 .addObject("button", button == null ? alone.find(".yes") : button)
                 .addObject("names", names)
                 .addObject("refused", refused)
-                .addObject("done", done);
+                .addObject("done", done == 0 ? null : done(typed, done, words.locale()));
     }
 
     /** Leads back to the list, which says once for how many experiments something was done. */
@@ -302,13 +305,24 @@ class OperationPage {
             HttpServletRequest request,
             HttpServletResponse response,
             Form form,
-            String said,
             int done,
             Map<String, String> undo)
             throws IOException {
-        String text = texts.getMessage(said, new Object[] {done}, RequestContextUtils.getLocale(request));
-        new Flash(text, undo.isEmpty() ? null : "/experiments/selected", undo)
+        String said = done(form, done, RequestContextUtils.getLocale(request));
+        new Flash(said, undo.isEmpty() ? null : "/experiments/selected", undo)
                 .leadTo(back(form, null), request, response);
+    }
+
+    /** Returns the words for how many something was done; for most operations the same. */
+    private String done(Form form, int done, Locale locale) {
+        Object[] count = {done};
+        return done == 0
+                ? texts.getMessage("selected.none", count, locale)
+                : texts.getMessage(
+                        Operation.key(form.value("do")) + ".several.done",
+                        count,
+                        texts.getMessage("selected.done", count, locale),
+                        locale);
     }
 
     private ModelAndView page(

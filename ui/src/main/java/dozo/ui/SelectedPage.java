@@ -20,7 +20,6 @@ import dozo.ui.PageProblems.NotThere;
 import dozo.web.Download;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.Arrays;
@@ -72,7 +71,7 @@ record SelectedPage(
 
     private static Map<String, List<String>> offered() {
         Map<String, List<String>> offered = new LinkedHashMap<>();
-        offered.put("/do/post/runs", List.of());
+        offered.put("/do/post/runs/experiments", List.of());
         offered.put("/do/post/experiments/{project}/{code}/restores", List.of("folder", "asOf", "site"));
         offered.put("/do/post/drills", List.of());
         offered.put("/do/post/experiments/{project}/{code}/labels", List.of());
@@ -97,29 +96,28 @@ record SelectedPage(
             Sight seen)
             throws Exception {
         Form form = Form.of(typed);
-        Operation whole = offered(form.value("do"));
-        Sight sight = whole == null
+        Operation operation = offered(form.value("do"));
+        Sight sight = operation == null
                 ? null
-                : sight(request, new Endpoint("POST", whole.page())).orElse(null);
-        if (whole == null || sight == null) {
+                : sight(request, new Endpoint("POST", operation.page())).orElse(null);
+        if (operation == null || sight == null) {
             throw new NotThere("there is no form for this");
         }
         List<String> names = names(form, seen);
         if (names.isEmpty()) {
-            forms.lead(request, response, form, "selected.none", 0, Map.of());
+            forms.lead(request, response, form, 0, Map.of());
             return null;
         }
-        Operation operation = whole.only(OFFERED.getOrDefault(whole.page(), List.of()));
         if (form.value("confirmed").isEmpty()) {
             Form begun = form.value("folder").isEmpty() ? form.with("folder", "{root}/{project}-{code}") : form;
             return forms.selected(request, operation, begun, names, Map.of(), 0, HttpStatus.OK, seen);
         }
         // What the operation is told of its user's sight is its own, not that of this page.
         request.setAttribute(Sight.class.getName(), sight);
-        Map<String, Map<String, Message>> refused = done(request, whole, operation, form, names, sight);
+        Map<String, Map<String, Message>> refused = done(request, operation, form, names, sight);
         request.setAttribute(Sight.class.getName(), seen);
         if (refused.isEmpty()) {
-            forms.lead(request, response, form, "selected.done", names.size(), undo(request, whole, names));
+            forms.lead(request, response, form, names.size(), undo(request, operation, names));
             return null;
         }
         List<Map<String, Message>> reasons =
@@ -154,11 +152,12 @@ record SelectedPage(
             try (ZipOutputStream zip = new ZipOutputStream(out)) {
                 StringBuilder refused = new StringBuilder();
                 for (String name : names) {
-                    certify(name, form.given("site"), sight, actor, zip)
-                            .ifPresent(why -> refused.append(name)
-                                    .append(": ")
-                                    .append(why)
-                                    .append("\n"));
+                    try (Issued issued = issue(name, form.given("site"), sight, actor)) {
+                        zip.putNextEntry(new ZipEntry(issued.fileName()));
+                        issued.writeTo(StreamUtils.nonClosing(zip));
+                    } catch (Refusal why) {
+                        refused.append("%s: %s\n".formatted(name, why.message()));
+                    }
                 }
                 if (!refused.isEmpty()) {
                     zip.putNextEntry(new ZipEntry("NOT-CERTIFIED.txt"));
@@ -168,25 +167,13 @@ record SelectedPage(
         });
     }
 
-    /** Returns why there is none; empty: it is in the archive. */
-    private Optional<Message> certify(
-            String name, @Nullable String site, Sight sight, Principal actor, ZipOutputStream zip) throws IOException {
+    private Issued issue(String name, @Nullable String site, Sight sight, Principal actor) {
         Experiment experiment = experiments
                 .find(name)
                 .filter(found -> sight.sees(found.project()))
-                .orElse(null);
-        if (experiment == null) {
-            return Optional.of(missing(name));
-        }
-        try (Issued issued = certificates.issue(
-                experiment, ManifestPage.chosen(manifests, experiment, ""), sites.chosen(site), actor.getName())) {
-            zip.putNextEntry(new ZipEntry(issued.fileName()));
-            issued.writeTo(StreamUtils.nonClosing(zip));
-            zip.closeEntry();
-            return Optional.empty();
-        } catch (Refusal refused) {
-            return Optional.of(refused.message());
-        }
+                .orElseThrow(() -> new Refusal("experiment", missing(name)));
+        return certificates.issue(
+                experiment, ManifestPage.chosen(manifests, experiment, ""), sites.chosen(site), actor.getName());
     }
 
     /** Returns an operation that the list offers, or one that undoes such an operation; null: it is neither. */
@@ -197,6 +184,7 @@ record SelectedPage(
                 .filter(page::equals)
                 .flatMap(each -> Stream.ofNullable(calls.all().get(each)))
                 .filter(found -> found.each() != Each.NONE)
+                .map(found -> found.only(OFFERED.getOrDefault(found.page(), List.of())))
                 .findFirst()
                 .orElse(null);
     }
@@ -230,12 +218,7 @@ record SelectedPage(
 
     /** Returns why some were refused. The others are done. */
     private Map<String, Map<String, Message>> done(
-            HttpServletRequest request,
-            Operation whole,
-            Operation operation,
-            Form form,
-            List<String> names,
-            Sight sight)
+            HttpServletRequest request, Operation operation, Form form, List<String> names, Sight sight)
             throws Exception {
         Map<String, Map<String, Message>> refused = new LinkedHashMap<>();
         List<String> seen = names.stream()
@@ -247,21 +230,19 @@ record SelectedPage(
                     return sees;
                 })
                 .toList();
-        if (whole.each() == Each.LIST && !seen.isEmpty()) {
-            Operation listed = operation.naming(whole);
-            Sent sent = calls.send(request, listed, Map.of(), form.with("experiments", String.join("\n", seen)));
+        if (operation.each() == Each.LIST && !seen.isEmpty()) {
+            Sent sent = calls.send(request, operation, Map.of(), form.with("experiments", String.join("\n", seen)));
             seen.forEach(name -> note(refused, name, sent));
             return refused;
         }
-        Operation single = operation.naming(whole);
         for (String name : seen) {
             String[] codes = name.split("/", -1);
             Form own = form.with("project", codes[0])
                     .with("experiment", codes[1])
                     .with("folder", folder(form.value("folder"), codes[0], codes[1]));
             Map<String, String> variables =
-                    whole.each() == Each.PATH ? Map.of("project", codes[0], "code", codes[1]) : Map.of();
-            note(refused, name, calls.send(request, single, variables, own));
+                    operation.each() == Each.PATH ? Map.of("project", codes[0], "code", codes[1]) : Map.of();
+            note(refused, name, calls.send(request, operation, variables, own));
         }
         return refused;
     }

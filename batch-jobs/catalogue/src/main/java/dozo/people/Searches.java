@@ -85,7 +85,8 @@ public class Searches {
         if (kept.contains(wanted)) {
             return wanted;
         }
-        if (kept.size() >= OF_USER_MAX) {
+        boolean more = kept.stream().noneMatch(each -> each.list.equals(list) && each.name.equals(name));
+        if (more && kept.size() >= OF_USER_MAX) {
             throw Refusal.conflict("name", "you keep %d searches already; remove one first", OF_USER_MAX);
         }
         jdbc.sql("""

@@ -104,9 +104,12 @@ public class Retries {
                 .toArray();
     }
 
-    /** Stores the experiments that a user chose. */
+    /** Stores the experiments that a user chose, without those that somebody has retired meanwhile. */
     void choose(long runId, int[] chosen) {
-        jdbc.sql("insert into run_experiment (run_id, experiment_id) select :run, unnest(:experiments)")
+        jdbc.sql("""
+                        insert into run_experiment (run_id, experiment_id)
+                        select :run, experiment_id from living_experiment where experiment_id = any(:experiments)
+                        """)
                 .param("run", runId)
                 .param("experiments", chosen)
                 .update();

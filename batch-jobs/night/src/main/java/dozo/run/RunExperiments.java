@@ -46,7 +46,10 @@ public class RunExperiments {
             ),
             """;
 
-    /** NB: of an ended run, a cancelled unit may not have been sent. While it goes on, a later plan has its entries. */
+    /**
+     * NB: of an ended run, a cancelled unit may not have been sent. While it goes on, a later plan has its entries. What was
+     * retired before everything was read may not have been read.
+     */
     private static final String STATE = """
             case
                 when f.findings > 0 then 'FINDINGS'
@@ -55,7 +58,7 @@ public class RunExperiments {
                 when %1$s = 'FAILED') then 'UNFINISHED'
                 when %1$s = 'VERIFIED') then 'VERIFIED'
                 when i.experiment_id in (select experiment_id from reading) then 'READING'
-                when r.looked_at is not null then 'UNCHANGED'
+                when r.looked_at is not null and (r.kind = 'replication' or living(e.retired_at, r.looked_at)) then 'UNCHANGED'
                 when r.ended_at is null then 'WAITING'
                 else 'UNFINISHED'
             end

@@ -107,6 +107,23 @@ class RunExperimentsIT extends NightAtSite {
         assertThat(states(run)).containsExactly(State.UNFINISHED);
     }
 
+    /** It must not look as if all of it were safe. */
+    @Test
+    void whatWasRetiredBeforeItWasReadIsNotCalledUnchanged() {
+        Run run = night.get(Runs.class).openChosen(night.site(), new int[] {1, 2}, "test");
+        retire(1);
+        night.update("update run set looked_at = now()");
+        assertThat(listed(run))
+                .extracting(RunExperiment::code, RunExperiment::state)
+                .containsExactly(tuple("E1", State.WAITING), tuple("E2", State.UNCHANGED));
+        retire(2);
+        night.operations().stop(run.id(), "test");
+        assertThat(states(run)).as("the other was retired later").containsExactly(State.UNFINISHED, State.UNCHANGED);
+        Run next = night.get(Runs.class).openChosen(night.site(), new int[] {1}, "test");
+        assertThat(listed(next)).as("retired between the request and the start").isEmpty();
+        night.operations().stop(next.id(), "test");
+    }
+
     @Test
     void theOthersOfAUserAreNotListed() throws Exception {
         Run run = night.complete();
@@ -170,6 +187,11 @@ class RunExperimentsIT extends NightAtSite {
                         """)
                 .params(Map.of("run", run.id(), "experiment", experiment, "state", state, "bytes", bytes))
                 .update();
+    }
+
+    private void retire(int experiment) {
+        night.update("update experiment set retired_at = now(), retired_by = 'test', retired_reason = 'over'"
+                + " where experiment_id = %d".formatted(experiment));
     }
 
     private List<State> states(Run run) {

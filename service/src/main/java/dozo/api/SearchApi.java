@@ -42,8 +42,9 @@ record SearchApi(Search search) {
             columns = {"KIND={kind}[ ({over?}past)]", "NAME=[{experiment}: ]{name}", "ABOUT={about}"},
             items = "items",
             says = "{items?}|{partial?}|Nothing was found.",
-            total = "{partial?}Not all was read that may match. To read all of a kind, here {more words}: dozo find --kind KIND"
-                    + "|{more?}There is more of: {more words}. To see all of a kind: dozo find --kind KIND",
+            total =
+                    "{partial?}Not all was read that may match. To read all of a kind, here {more words}: dozo find --kind KIND"
+                            + "|{more?}There is more of: {more words}. To see all of a kind: dozo find --kind KIND",
             example = "dozo find sub-0012 rest bold")
     @GetMapping("/api/v1/search")
     SearchResult search(

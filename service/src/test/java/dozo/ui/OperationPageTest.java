@@ -442,7 +442,8 @@ class OperationPageTest {
                 .containsPattern("class=\"flash\" role=\"status\">\\s*<p>P1/E1 has the label.</p>")
                 .contains("action=\"/do/delete/experiments/P1/E1/labels/7T%20%E8%84%B3\"");
         assertThat(look(admin, "/experiments/P1/E1", 200)).contains("7T 脳").doesNotContain("class=\"flash\"");
-        assertThat(send(admin, labels, YES + "label=+spaced+&back=/experiments/P1/E1").text())
+        assertThat(send(admin, labels, YES + "label=+spaced+&back=/experiments/P1/E1")
+                        .text())
                 .as("what was done, not what was typed")
                 .contains("action=\"/do/delete/experiments/P1/E1/labels/spaced\"");
         String removed = send(

@@ -301,12 +301,7 @@ class OperationPage {
     }
 
     /** Leads back to the list, which says once for how many experiments something was done. */
-    void lead(
-            HttpServletRequest request,
-            HttpServletResponse response,
-            Form form,
-            int done,
-            Map<String, String> undo)
+    void lead(HttpServletRequest request, HttpServletResponse response, Form form, int done, Map<String, String> undo)
             throws IOException {
         String said = done(form, done, RequestContextUtils.getLocale(request));
         new Flash(said, undo.isEmpty() ? null : "/experiments/selected", undo)
@@ -318,11 +313,11 @@ class OperationPage {
         Object[] count = {done};
         return done == 0
                 ? texts.getMessage("selected.none", count, locale)
-                : texts.getMessage(
+                : requireNonNull(texts.getMessage(
                         Operation.key(form.value("do")) + ".several.done",
                         count,
                         texts.getMessage("selected.done", count, locale),
-                        locale);
+                        locale));
     }
 
     private ModelAndView page(

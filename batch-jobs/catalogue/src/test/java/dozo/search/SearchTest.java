@@ -361,8 +361,8 @@ class SearchTest {
         int pages = 0;
         List<String> found = new ArrayList<>();
         for (Key after = Key.NONE; after != null; pages++) {
-            Found page = new FileSearch(jdbc, names, Sight.EVERYTHING, List.of("often"), 9, 10, Duration.ZERO)
-                    .find(after);
+            Found page =
+                    new FileSearch(jdbc, names, Sight.EVERYTHING, List.of("often"), 9, 10, Duration.ZERO).find(after);
             page.hits().forEach(hit -> found.add(hit.name()));
             after = page.next();
         }

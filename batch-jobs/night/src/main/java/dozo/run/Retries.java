@@ -109,10 +109,7 @@ public class Retries {
         jdbc.sql("""
                         insert into run_experiment (run_id, experiment_id)
                         select :run, experiment_id from living_experiment where experiment_id = any(:experiments)
-                        """)
-                .param("run", runId)
-                .param("experiments", chosen)
-                .update();
+                        """).param("run", runId).param("experiments", chosen).update();
     }
 
     /** Returns the number of visible experiments that were chosen for a run; 0 if it was opened for no certain ones. */

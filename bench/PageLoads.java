@@ -44,6 +44,7 @@ final class PageLoads {
                 return JSON.stringify({
                     bytes: all.reduce((sum, each) => sum + each.transferSize, 0),
                     htmlBytes: page.transferSize,
+                    unpackedBytes: all.reduce((sum, each) => sum + each.decodedBodySize, 0),
                     requests: all.length,
                     answered: page.responseEnd,
                     painted: painted.startTime,

@@ -28,7 +28,7 @@ LIMIT_SECONDS = 60
 COMMANDS = {
     '--version': 0,
     'help': 0,
-    'status': 0,
+    'status': 1,
     'experiments': 0,
     'coverage --json': 1,
     'no-such-word': 2,

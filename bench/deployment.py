@@ -293,7 +293,7 @@ class Deployment(Transcript):
 
     def state(self, run):
         time.sleep(0.5)
-        return json.loads(self.dozo('status', '--json'))
+        return json.loads(self.try_compose('exec', '-T', 'service', 'dozo', 'status', '--json').stdout)
 
     def worker_killed(self, run):
         workers = self.try_compose('ps', '--quiet', 'worker').stdout.split()

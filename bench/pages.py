@@ -242,15 +242,18 @@ class Loads:
                     yield LAB, path
 
     def table(self):
-        heads = ['page', 'kB', 'of that HTML', 'files', 'answered, ms', 'to be seen, ms', 'to be seen by a lab manager, ms']
+        heads = ['page', 'kB', 'of that HTML', 'kB uncompressed', 'files', 'answered, ms', 'to be seen, ms']
+        heads.append('to be seen by a lab manager, ms')
         rows = []
         for (path, user), loads in self.told.items():
             if user == EVERYBODY:
-                kb, html = (max(load[of] for load in loads) / 1000 for of in ('bytes', 'htmlBytes'))
+                sizes = ('bytes', 'htmlBytes', 'unpackedBytes')
+                kb, html, unpacked = (max(load[of] for load in loads) / 1000 for of in sizes)
                 lab = self.told.get((path, LAB))
                 times = [spread((load[of] for load in loads), 0) for of in ('answered', 'painted')]
                 times.append(spread((load['painted'] for load in lab), 0) if lab else '')
-                rows.append([f'`{path}`', f'{kb:.1f}', f'{html:.1f}', max(load['requests'] for load in loads), *times])
+                files = max(load['requests'] for load in loads)
+                rows.append([f'`{path}`', f'{kb:.1f}', f'{html:.1f}', f'{unpacked:.0f}', files, *times])
         about = (
             f'{self.size.experiments:,} experiments, {self.size.entries:,} entries; {self.size.loads} first loads of each'
             f' page and person, after {self.size.warm_ups} to warm up; load average {os.getloadavg()[0]:.1f} after'

@@ -92,29 +92,51 @@ def there(top, below=b''):
             yield path, 'neither file nor folder nor link'
 
 
+def compared(entries, found, more):
+    """Prints each entry that differs. Returns whether the copy is as certified, and what was read of it."""
+    wrong = sorted(path for path in entries.keys() | found.keys() if entries.get(path) != found.get(path))
+    extra = [path for path in wrong if path not in entries]
+    missing = sum(path not in found for path in wrong)
+    for path in [path for path in wrong if path in entries or not more]:
+        print(f'{str(path)[2:-1]}: certified {entries.get(path)}, found {found.get(path)}')
+    files = sum(kind == b'f' for kind, *_ in found.values())
+    counts = {'differ': len(wrong) - len(extra) - missing, 'missing': missing, 'extra': len(extra)}
+    good = len(wrong) == len(extra) if more else not wrong
+    parts = [f'{count} {word}' for word, count in counts.items() if count]
+    if good:
+        parts = ['all equal' if not extra else 'all certified ones equal', *parts]
+    return good, f'{files} {"file" if files == 1 else "files"} read, {", ".join(parts)}'
+
+
 def main():
-    parser = argparse.ArgumentParser(epilog='Exit code 0: all is as certified; 1: it is not; 2: it cannot be checked.')
+    parser = argparse.ArgumentParser(epilog='Exit code 0: certificate, list and copy are as certified; 3: certificate and list are, no copy '
+                                            'was read; 4: the certificate is genuine, nothing else was read; 1: something is not as '
+                                            'certified; 2: it cannot be checked.')
     parser.add_argument('key', help='the public key that you kept: a PEM file, or its SHA-256 fingerprint')
     parser.add_argument('certificate')
-    parser.add_argument('list')
-    parser.add_argument('copy', nargs='?', help='the folder data of the bag at the site, or a restored folder')
+    parser.add_argument('list', nargs='?', help='without it, only the certificate is checked')
+    parser.add_argument('copy', nargs='?', help='the folder data of the bag at the site, or a restored folder; without it, no copy is read')
     parser.add_argument('--more', action='store_true', help='allows more in the copy: a bag keeps what the source deleted')
     parser.add_argument('--keys', action='append', default=[], metavar='FILE',
                         help='what dozo certificate-key prints: also accepts keys before and after KEY that it joins to KEY')
     asked = parser.parse_args()
+    read, good, code, result = 'certificate', True, 4, 'genuine; no list and no copy read'
     try:
         fields = certified(asked.certificate, trusted(asked.key, asked.keys))
-        entries = listed(asked.list, fields['root'])
-        found = dict(there(os.fsencode(asked.copy))) if asked.copy else entries
+        if asked.list is not None:
+            read = 'certificate: genuine; list'
+            entries = listed(asked.list, fields['root'])
+            read, code, result = 'certificate and list', 3, 'as certified; no copy read'
+        if asked.copy is not None:
+            read = 'certificate and list: as certified; copy'
+            good, result = compared(entries, dict(there(os.fsencode(asked.copy))), asked.more)
+            code = 0 if good else 1
     except ValueError as error:
-        parser.exit(1, f'NOT AS CERTIFIED: {error}\n')
+        parser.exit(1, f'NOT AS CERTIFIED: {read}: {error}\n')
     except (OSError, IndexError) as error:
-        parser.exit(2, f'cannot be checked: {error!r}\n')
-    wrong = [path for path in entries.keys() | (set() if asked.more else found.keys()) if entries.get(path) != found.get(path)]
-    for path in sorted(wrong):
-        print(f'{str(path)[2:-1]}: certified {entries.get(path)}, found {found.get(path)}')
+        parser.exit(2, f'cannot be checked: {read}: {error!r}\n')
     print(*(f'{name}: {value}' for name, value in fields.items() if name != 'key'), sep='\n')
-    parser.exit(1 if wrong else 0, f'NOT AS CERTIFIED: {len(wrong)} entries differ\n' if wrong else 'as certified\n')
+    parser.exit(code, f'{"" if good else "NOT AS CERTIFIED: "}{read}: {result}\n')
 
 
 if __name__ == '__main__':

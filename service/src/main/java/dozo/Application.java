@@ -143,7 +143,9 @@ public class Application {
         boolean any = words.contains("completion")
                 || words.contains("man")
                 || words.stream().anyMatch(word -> word.startsWith("@"));
-        return commandLine(name -> any || words.contains(name));
+        // The command is the first word, or that after help. Any other word may be somebody's own name.
+        int last = words.isEmpty() || !words.getFirst().equals("help") ? 1 : 2;
+        return commandLine(name -> any || words.stream().limit(last).anyMatch(name::equals));
     }
 
     private static CommandLine commandLine(Predicate<String> isNeeded) {

@@ -52,7 +52,7 @@ final class CommandRehearsal {
                 Step.of(Exit.WELL, "help"),
                 Step.of(Exit.WELL, "help", "coverage"),
                 Step.of(Exit.USAGE, "no-command"),
-                Step.of(Exit.WELL, "status"),
+                Step.of(Exit.NOT_SAFE, "status"),
                 Step.of(Exit.NOT_SAFE, "coverage"),
                 Step.of(Exit.WELL, "project", "add", "P1"),
                 Step.of(Exit.REFUSED, "project", "add", "P1 "),

@@ -10,6 +10,7 @@ import dozo.db.StartsServices;
 import dozo.db.TestDatabase;
 import dozo.ledger.Chain;
 import dozo.ledger.Coverage;
+import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
@@ -100,7 +101,7 @@ class BackupDuringNightIT {
             try (RunningService service = RunningService.start(folder.resolve("new"), fresh, Map.of())) {
                 // What it was doing at that moment goes on at its start.
                 await().atMost(Duration.ofMinutes(2))
-                        .until(() -> service.bean(Runs.class).page(Long.MAX_VALUE, 10).stream()
+                        .until(() -> service.bean(Runs.class).page(Sight.EVERYTHING, Long.MAX_VALUE, 10).stream()
                                 .noneMatch(Runs.Run::goesOn));
                 night(service);
                 assertThat(service.bean(Coverage.class).all(1).safe()).isTrue();

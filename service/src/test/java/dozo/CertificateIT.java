@@ -99,7 +99,7 @@ class CertificateIT {
             assertThat(checked.code()).as(checked.out()).isZero();
             assertThat(checked.out())
                     .contains(
-                            "as certified",
+                            "certificate and list: as certified; copy: 14 files read, all equal",
                             "project: P1\nexperiment: NAMES\nmanifest: 1\n",
                             "site: dr\nfiles: 14\n",
                             "folders: 3\nlinks: 1\n");
@@ -109,6 +109,30 @@ class CertificateIT {
                 .extracting(line -> line.substring(line.lastIndexOf(' ') + 1))
                 .containsSubsequence("%0D", "%20x%20", "%25", "%250A", "-", "\\", "\\n", "a", "a%0Ab", "a-c", "a/b")
                 .contains("%94\\%FF%0A/%94\\%FF%0A");
+    }
+
+    /** What is ticked in the list: one archive with an archive for each, and why some have none. */
+    @Test
+    void manyCertificatesAreOneArchive() throws Exception {
+        byte[] archive = service.submit(
+                        service.browser("auditor"),
+                        "/experiments/selected",
+                        "do=certificates&experiments=P1/NAMES+P1/NONE",
+                        BodyHandlers.ofByteArray())
+                .body();
+
+        List<String> names = new ArrayList<>();
+        try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(archive))) {
+            for (ZipEntry each = zip.getNextEntry(); each != null; each = zip.getNextEntry()) {
+                names.add(each.getName());
+                byte[] content = zip.readAllBytes();
+                if (each.getName().contains("NAMES")) {
+                    assertThat(unpack(content, Files.createDirectory(folder.resolve("many"))))
+                            .hasSize(2);
+                }
+            }
+        }
+        assertThat(names).containsExactly("P1.NAMES.manifest-1.dr.certificate.zip", "NOT-CERTIFIED.txt");
     }
 
     @Test
@@ -133,7 +157,36 @@ class CertificateIT {
                         line -> assertThat(line)
                                 .startsWith("nothing: certified ")
                                 .endsWith(" found None"));
-        assertThat(checked.out()).contains("NOT AS CERTIFIED: 4 entries differ");
+        assertThat(checked.out())
+                .contains(
+                        "NOT AS CERTIFIED: certificate and list: as certified; copy: 14 files read, 2 differ, 1 missing, 1 extra");
+    }
+
+    /** The sentence and the exit code say what was read; no two say the same. */
+    @Test
+    void lessIsNeverSaidInTheWordsForMore() throws Exception {
+        Papers papers = papers("NAMES");
+        String certificate = papers.certificate().toString();
+        String list = papers.list().toString();
+        Path copy = folder.resolve("with-more");
+        Ended.printed("cp", "-a", source("NAMES").toString(), copy.toString());
+        Files.writeString(copy.resolve("more"), "");
+
+        assertThat(checked(key(), certificate).ends(4).out())
+                .contains("certificate: genuine; no list and no copy read");
+        assertThat(checked(key(), certificate, list).ends(3).out())
+                .contains("certificate and list: as certified; no copy read");
+        assertThat(checked(key(), certificate, list, copy.toString(), "--more")
+                        .ends(0)
+                        .out())
+                .contains("copy: 15 files read, all certified ones equal, 1 extra")
+                .doesNotContain("more: certified");
+        assertThat(checked(key(), certificate, list, "").ends(2).out())
+                .as("a script's empty variable is no copy")
+                .contains("cannot be checked: certificate and list: as certified; copy: ")
+                .doesNotContain("no copy read");
+        assertThat(checked(key(), certificate, certificate).ends(1).out())
+                .contains("NOT AS CERTIFIED: certificate: genuine; list: the list was changed");
     }
 
     @Test
@@ -186,8 +239,7 @@ class CertificateIT {
         back();
 
         assertThat(bag).doesNotExist();
-        Ended checked = check(key(), papers, null);
-        assertThat(checked.code()).as(checked.out()).isZero();
+        check(key(), papers, null).ends(3);
         service.get("/api/v1/ledger/verification").has("/verdict", "INTACT");
         assertThat(service.get("/api/v1/ledger?subject=P1/ERASED").text())
                 .contains("certificate.issued", "erasure.begun", "erasure.removed", "erasure.completed");
@@ -303,7 +355,7 @@ class CertificateIT {
         Papers fresh = papers("NAMES");
 
         assertThat(fingerprint()).isNotEqualTo(oldKey);
-        assertThat(check(oldKey, old, null).code()).isZero();
+        check(oldKey, old, null).ends(3);
         assertThat(check(oldKey, fresh, null).out()).contains("has another key: " + fingerprint());
         assertThat(service.ledger())
                 .filteredOn(row -> row.action().equals("key.introduced"))
@@ -327,10 +379,10 @@ class CertificateIT {
                 last.certificate().toString(),
                 last.list().toString());
 
-        assertThat(check(firstKey, first, null).code()).as("with its own key").isZero();
+        check(firstKey, first, null).ends(3);
         assertThat(check(printed, first, null).out()).contains("has another key: " + firstKey);
-        checked(printed, of.get(0), of.get(1), "--keys", printed).ends(0);
-        checked(firstKey, of.get(2), of.get(3), "--keys", printed).ends(0);
+        checked(printed, of.get(0), of.get(1), "--keys", printed).ends(3);
+        checked(firstKey, of.get(2), of.get(3), "--keys", printed).ends(3);
         String forged = Files.writeString(
                         folder.resolve("forged.pem"),
                         Files.readString(Path.of(printed)).replaceAll("(?m)[0-9a-f]{8}$", "00000000"))

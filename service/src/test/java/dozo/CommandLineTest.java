@@ -3,8 +3,14 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Hierarchy;
 import java.io.IOException;
@@ -51,7 +57,11 @@ class CommandLineTest {
         SiteAddress at = site.address();
 
         assertThat(dozo("coverage")).isEqualTo(new Ended(1, "No experiment is registered yet.\n", ""));
-        assertThat(dozo("status")).isEqualTo(new Ended(0, "No run yet.\n", ""));
+        assertThat(dozo("status")).isEqualTo(new Ended(Exit.NOT_SAFE, """
+                No experiment is registered yet.
+                First add a site: dozo site add NAME USER@HOST:/FOLDER
+                No run yet.
+                """, ""));
         dozo("project add P1 --title Vision").ends(0);
         assertThat(dozo("project list").out()).contains("CODE").contains("P1").contains("Vision");
         assertThat(dozo("register --project P1 --code S1 --modality MR --acquired 2020-02-29", source.getParent())
@@ -93,7 +103,10 @@ class CommandLineTest {
         assertThat(dozo("coverage").out()).contains("P1/S1").contains("The experiment is safe: 1 files, 5 B.");
         dozo("coverage").ends(0);
         assertThat(dozo("coverage --json").out()).contains("\"bytesSafe\" : 5");
-        dozo("status").ends(0);
+        assertThat(dozo("status").ends(0).out())
+                .startsWith("The experiment is safe at dr.\nrun 1 is complete: 100%")
+                .doesNotContain("bottlenecks");
+        assertThat(dozo("status --json").out()).contains("\"headline\" : \"safe\"", "\"state\" : \"COMPLETE\"");
         assertThat(dozo("prove P1/S1 sub/a.txt").out())
                 .startsWith("P1/S1: sub/a.txt\n  file, 5 B, modified 20")
                 .contains("sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
@@ -167,7 +180,7 @@ class CommandLineTest {
         assertThat(folder.resolve("r2/sub/a.txt")).hasContent("second");
         assertThat(dozo("restore P1/S1 --as-of 2020-01-01", folder.resolve("r3"))
                         .err())
-                .contains("had no manifest yet at 2020-01-01");
+                .contains("had no manifest yet at 2020-01-02 00:00:00");
         dozo("restore P1/S1 --manifest 9", folder.resolve("r3")).ends(Exit.REFUSED);
         assertThat(dozo("restore P1/S1", folder.resolve("no/where")).err())
                 .endsWith("dozo: cannot create folder %s: its parent folder does not exist\n"
@@ -231,7 +244,14 @@ class CommandLineTest {
                 .startsWith("3  20")
                 .contains("  admin  project.created  P1\n");
         assertThat(dozo("ledger list --subject nix")).isEqualTo(new Ended(0, "", ""));
-        dozo("ledger list --from yesterday").ends(Exit.REFUSED);
+        assertThat(dozo("ledger list --since 1d").out())
+                .isEqualTo(dozo("ledger list").out());
+        assertThat(dozo("ledger list --since tomorrow").ends(Exit.WELL).out()).isEmpty();
+        assertThat(dozo("ledger list --until yesterday").ends(Exit.WELL).out()).isEmpty();
+        assertThat(dozo("ledger list --until now").out())
+                .isEqualTo(dozo("ledger list").out());
+        assertThat(dozo("ledger list --from soon").ends(Exit.USAGE).err())
+                .contains("'--since'", "\"soon\": expected now, today, yesterday, tomorrow, 7d or 12h (ago)");
         assertThat(dozo("ledger list --json").out().lines())
                 .allSatisfy(line -> assertThat(line).startsWith("{\"seq\":"));
 
@@ -275,7 +295,7 @@ class CommandLineTest {
                 .contains("none damaged")
                 .contains("Stored copies: 100 % were read within 90 days, the oldest 20")
                 .endsWith("; none is damaged.\n");
-        assertThat(dozo("status").out()).startsWith("scrub 2 is complete: ");
+        assertThat(dozo("status").out()).startsWith("The experiment is safe at dr.\nscrub 2 is complete: ");
         assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
 
         Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "hellO");
@@ -329,16 +349,19 @@ class CommandLineTest {
         coverage.ends(Exit.NOT_SAFE);
         assertThat(coverage.out())
                 .contains("The experiment is safe")
-                .contains("1 experiment is frozen until a person releases it (P1/S1).\n  frozen: P1/S1 since 20")
+                .contains("19 of 20 files of P1/S1 vanished or changed at once: deleted, or encrypted by malware? "
+                        + "The copies at dr are untouched.\n  frozen: P1/S1 since 20")
                 .containsPattern("P1/S1 since 20[^,]+ [+-]\\d\\d:\\d\\d, 19 files and links, 95 B lost")
                 .contains("dozo release P1/S1");
-        assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
+        assertThat(dozo("status").out())
+                .contains("19 of 20 files of P1/S1 vanished")
+                .contains("dozo release P1/S1");
         assertThat(dozo("coverage --json").out()).contains("\"frozen\" : 1");
         assertThat(dozo("coverage --by project").out()).contains("dozo release P1/S1");
         assertThat(dozo("coverage --csv").ends(Exit.NOT_SAFE).out()).doesNotContain("release");
         String page = service.page(service.browser(), "/");
         assertThat(page)
-                .contains("1 experiment is frozen until a person releases it (P1/S1).")
+                .contains("19 of 20 files of P1/S1 vanished or changed at once: deleted, or encrypted by malware? ")
                 .contains("19 files and links, 95 B lost")
                 .contains("dozo release P1/S1")
                 .doesNotContain("answer safe");
@@ -350,6 +373,23 @@ class CommandLineTest {
                 .satisfies(after -> assertThat(after.out()).doesNotContain("frozen"));
         assertThat(dozo("status").out()).doesNotContain("is frozen,");
         assertThat(service.page(service.browser(), "/")).contains("answer safe");
+    }
+
+    @Test
+    void aCheckThatLogsInEndsThatARunCouldNot() throws Exception {
+        registered("file");
+        dozo("run --wait").ends(0);
+        Run failed = service.openRun();
+        service.bean(Findings.class).add(failed.id(), new Finding(null, Problem.SITE_KEY_CHANGED, "another key"));
+        service.bean(Runs.class).close(failed.id(), RunState.FAILED, "another key");
+        assertThat(dozo("status").out()).startsWith("The host key of site dr has changed. Nothing is sent.\n");
+
+        dozo("site check dr").ends(0);
+
+        assertThat(dozo("status").out()).startsWith("The experiment is safe at dr.\n");
+        assertThat(dozo("findings --all").out()).contains("another key").contains("no longer true");
+        assertThat(service.page(service.browser(), "/findings?all=true"))
+                .contains("no longer true: the site works again");
     }
 
     /** What was sealed of the experiment is safe. But its source may be lost, and new data would not be backed up. */
@@ -417,7 +457,9 @@ class CommandLineTest {
                         """).update();
 
         assertThat(dozo("coverage").out())
-                .contains("12 experiments are frozen until a person releases them (P1/S0 and others).")
+                .contains(
+                        "Too much of 12 experiments vanished or changed at once (P1/S0 and others): deleted, or encrypted by"
+                                + " malware?")
                 .contains("dozo release P1/S9")
                 .doesNotContain("dozo release P1/S10")
                 .contains("and 2 more: dozo experiments --state frozen");

@@ -965,13 +965,39 @@ class DoctorTest {
                         """).update();
         List<Result> results = examine(settings);
 
-        assertWarning(results, "schedule", "no night to site dr is ever due", "dozo site schedule dr");
+        assertHint(results, "schedule", "no night to site dr is ever due", "dozo site schedule dr");
+        assertWarning(results, "first steps", "A site has no schedule", "dozo step dismiss schedule");
         assertWarning(results, "schedule", "for only 70 minutes a week", "dozo site timetable dr");
         assertWarning(results, "schedule", "never allows more than 80 kbit/s", "dozo site timetable dr");
         assertWarning(results, "schedule", "7 experiments are not all safe at site dr", "dozo forecast");
         assertHint(results, "schedule", "never read again", "DOZO_SCRUB_WINDOW");
         assertHint(examine("dozo.schedule.cron", "-"), "schedule", "DOZO_SCHEDULE_CRON is -", "0 0 1");
         assertOk(examine("dozo.schedule.zone", "UTC"), "time zone", "UTC");
+    }
+
+    @Test
+    void firstStepsThatAreNeitherDoneNorDismissedAreFound() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+
+        assertThat(about(examine(at(database)), "first steps"))
+                .as("all but the schedule, which a setting gives")
+                .hasSize(7)
+                .allMatch(each -> each.state() == State.WARNING);
+        assertWarning(
+                examine(at(database)),
+                "first steps",
+                "There is no recipient for alerts",
+                "If it is not needed: dozo step dismiss recipient --reason TEXT.");
+
+        jdbc.sql("insert into step_dismissal values ('recipient', 'jane', now(), 'x')")
+                .update();
+        Map<String, String> settings = new HashMap<>(at(database));
+        settings.put("dozo.recovery.recipients", "age1pexzu9f8lk6lh88y4dezl9846wc27j9uzdfd5v7s3qe2jxdkscuqwudqa6");
+        assertThat(about(examine(settings), "first steps"))
+                .as("one is dismissed, one is done")
+                .extracting(Result::message)
+                .noneMatch(each -> each.contains("recipient for alerts") || each.contains("stand-in"));
     }
 
     @Test

@@ -24,6 +24,8 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.List;
@@ -145,6 +147,29 @@ class RestoreInServiceIT {
                         && row.subject().equals("OWN/E1"))
                 .anyMatch(row ->
                         row.action().equals("restore.ended") && row.subject().equals("OWN/E1"));
+    }
+
+    @Test
+    void tickedExperimentsComeBackEachIntoAFolderOfItsOwn() throws Exception {
+        HttpClient lab = service.browser("lab");
+        String asked = "do=/do/post/experiments/{project}/{code}/restores&experiments=OWN/E1+OWN/FILES+ALIEN/E1"
+                + "&folder={root}/{project}-{code}&site=dr&confirmed=true";
+
+        Answer some = service.submit(lab, "/experiments/selected", asked);
+
+        assertThat(some.text())
+                .contains("Done for 2 experiments.", "value=\"ALIEN/E1\"", "ALIEN/E1&quot; does not exist")
+                .contains("value=\"{root}/{project}-{code}\"");
+        for (String code : List.of("E1", "FILES")) {
+            await().atMost(LIMIT)
+                    .until(() -> ask("lab", "GET", "/OWN/%s/restores".formatted(code), null)
+                            .string("/items/0/state")
+                            // Another test may have damaged a copy of FILES.
+                            .matches("COMPLETE|FINDINGS"));
+            assertThat(allowed.resolve("OWN-" + code)).isDirectory();
+        }
+        assertThat(allowed.resolve("OWN-E1/脳 scan")).hasContent("of OWN");
+        assertThat(allowed.resolve("ALIEN-E1")).doesNotExist();
     }
 
     @Test
@@ -338,6 +363,54 @@ class RestoreInServiceIT {
         assertThat(service.submit(lab, "/experiments/OWN/TREE/restore", form + "/tree")
                         .text())
                 .contains("is not empty", "value=\"" + allowed + "/tree\"");
+    }
+
+    @Test
+    void theFormIsFilledInAndItsResultSaysWhatToDoNext() throws Exception {
+        HttpClient lab = service.browser("lab");
+        String form = "/experiments/OWN/E1/restore";
+        String proposed = allowed + "/E1-" + LocalDate.now(service.bean(ZoneId.class));
+        assertThat(service.page(lab, form)).contains("value=\"%s\"".formatted(proposed));
+        Files.createSymbolicLink(Path.of(proposed), Path.of("nowhere"));
+        Files.createDirectory(Path.of(proposed + "-2"));
+
+        assertThat(service.page(lab, form)).contains("value=\"%s-3\"".formatted(proposed));
+        assertThat(service.page(lab, form + "?folder=/typed")).contains("value=\"/typed\"");
+        service.put("/api/v1/projects/OWN/restore-roots", "{\"roots\": []}").expect(200);
+        assertThat(service.page(lab, form)).contains("id=\"folder\" name=\"folder\" type=\"text\" value=\"\"");
+        allow("OWN", allowed);
+
+        Answer requested = service.submit(lab, form, "manifest=1&site=dr&folder=" + proposed + "-3");
+        String address = requested.expect(200).uri().getPath();
+        await().atMost(LIMIT).until(() -> service.page(lab, address).contains("Everything is restored"));
+        assertThat(service.page(lab, address))
+                .contains("What to do next", proposed + "-3", "dozo manifest --site dr --number 1 OWN/E1 &gt; list")
+                .doesNotContain("The same restore again…");
+        long id = Long.parseLong(address.replaceFirst(".*/", ""));
+        for (String state : List.of("STOPPED", "FAILED")) {
+            service.jdbc()
+                    .sql("update restore set state = '%s' where restore_id = %d".formatted(state, id))
+                    .update();
+            assertThat(service.page(lab, address))
+                    .contains(
+                            form + "?manifest=1&amp;folder=" + proposed + "-3&amp;site=dr", "The same restore again…");
+            assertThat(service.page(service.browser("auditor"), address)).doesNotContain("The same restore again…");
+        }
+        service.saveUnreachable("other");
+        service.jdbc()
+                .sql("update restore set state = 'FINDINGS' where restore_id = " + id)
+                .update();
+        assertThat(service.page(lab, address)).contains("&amp;site=other", "The rest from site other…");
+        assertThat(service.page(lab, form)).as("the site with the copies").contains("value=\"dr\"");
+        service.jdbc()
+                .sql("update restore set state = 'RUNNING', ended_at = null, message = 'waits' where restore_id = "
+                        + id)
+                .update();
+        assertThat(service.page(lab, address)).contains("Progress", "on average.", "waits");
+        service.jdbc()
+                .sql("update restore set state = 'COMPLETE', ended_at = now(), message = '' where restore_id = " + id)
+                .update();
+        service.delete("/api/v1/sites/other");
     }
 
     @Test

@@ -25,21 +25,6 @@
         level.classList.toggle("part", Number(share) < 100);
     }
 
-    // The rows of a table as bars in a picture of 1,000 by 100, as chart.html makes them.
-    function drawPlot(plot, rows, column, unit) {
-        const values = rows.map(row => Number(row.cells[column].textContent));
-        const top = Math.max(...values);
-        const wide = 1000 / values.length;
-        const svg = plot.querySelector("svg");
-        const mark = svg.querySelector(".mark") ?? svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
-        mark.setAttribute("class", "mark bar");
-        mark.setAttribute("d", values.map((value, i) => `M${i * wide} 100V${100 - 100 * value / (top || 1)}H${(i + 1) * wide}V100Z`).join(""));
-        plot.querySelector(".scale span").textContent = `${top.toLocaleString(document.documentElement.lang)} ${unit}`;
-        const [begin, end] = plot.querySelectorAll(".span span");
-        begin.textContent = rows[0].cells[0].textContent;
-        end.textContent = rows.at(-1).cells[0].textContent;
-    }
-
     function drawChart(figure, time, pair) {
         const body = figure.querySelector("tbody");
         const row = body.insertRow();
@@ -48,12 +33,12 @@
             cell.textContent = text;
             cell.className = row.cells.length > 1 ? "number" : "";
         }
+        row.cells[0].dataset.v = Date.now() / 1000;
         while (body.rows.length > CHART_ROWS) {
             body.deleteRow(0);
         }
-        const heads = figure.querySelectorAll("thead th");
-        figure.querySelectorAll(".plot").forEach((plot, i) => drawPlot(plot, [...body.rows], i + 1, heads[i + 1].textContent));
         figure.hidden = false;
+        globalThis.drawCharts?.();
     }
 
     // Rows of a number, a bar and other cells.
@@ -69,18 +54,46 @@
             return row;
         });
         table.tBodies[0].replaceChildren(...rows);
+        table.closest(".scroll").hidden = rows.length === 0;
     }
 
-    // What the run is by now, and what it found, as a new page would tell it; the chart stays.
-    async function anew(run) {
-        const answer = await fetch(run.dataset.page);
-        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        for (const id of ["about", "pace", "reconciled", "found"]) {
-            const fresh = page.getElementById(id);
-            if (fresh) {
-                run.querySelector("#" + id).replaceWith(document.adoptNode(fresh));
+    async function loaded(run, headers) {
+        const answer = await fetch(run.dataset.page, {headers});
+        if (!answer.ok) {
+            throw new Error(answer.status);
+        }
+        return new DOMParser().parseFromString(await answer.text(), "text/html");
+    }
+
+    // Parts of the page as a new page would have them; the others stay. What cannot be loaded now is loaded the next time.
+    async function anew(run, ids, headers) {
+        const page = await loaded(run, headers).catch(() => null);
+        for (const id of ids) {
+            const fresh = page?.getElementById(id);
+            const old = run.querySelector("#" + id);
+            if (fresh && old && !old.contains(document.activeElement)) {
+                old.replaceWith(document.adoptNode(fresh));
             }
         }
+        globalThis.drawCharts?.();
+    }
+
+    // The page of a run that has ended, in place; what was unfolded stays so. Without a login, the browser asks for one.
+    async function finish(run) {
+        let fresh;
+        try {
+            fresh = (await loaded(run)).getElementById("run");
+        } catch {
+            setTimeout(() => finish(run), RETRY_MIN_MS * (1 + Math.random()));
+            return;
+        }
+        if (!fresh) {
+            location.reload();
+            return;
+        }
+        run.querySelectorAll("details[open][id]").forEach(each => fresh.querySelector("#" + each.id)?.setAttribute("open", ""));
+        run.replaceWith(document.adoptNode(fresh));
+        globalThis.drawCharts?.();
     }
 
     function lost(run, isLost) {
@@ -93,6 +106,7 @@
         let state = run.dataset.state;
         let findings = run.dataset.findings;
         let told = Date.now();
+        let listed = told;
         source.addEventListener("sample", event => {
             const found = values(event.data);
             found.forEach((value, name) => show(run, name, value));
@@ -108,13 +122,15 @@
                 state = found.get("state");
                 findings = found.get("findings");
                 told = Date.now();
-                anew(run);
+                anew(run, ["about", "pace", "reconciled", "found"]);
+            } else if (Date.now() - listed > FOUND_EVERY_MS) {
+                listed = Date.now();
+                anew(run, ["experiments"], {"HX-Request": "true"});
             }
         });
         source.addEventListener("ended", () => {
             source.close();
-            run.querySelectorAll("[data-running]").forEach(each => { each.hidden = true; });
-            anew(run);
+            finish(run);
         });
         source.addEventListener("error", () => {
             if (source.readyState === EventSource.CLOSED) {

@@ -12,6 +12,7 @@ import dozo.api.http.Page;
 import dozo.api.http.Verb;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
+import dozo.web.Change;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
@@ -201,6 +202,7 @@ public class AlertApi {
 
     /** Removes a recipient, with the messages that were not delivered yet. */
     @Verb(value = "alert remove NAME", says = "{name} is no longer told", example = "dozo alert remove it")
+    @Change(destroys = true)
     @DeleteMapping("/recipients/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String name, Principal actor) {

@@ -15,6 +15,7 @@ import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
+import dozo.web.Change;
 import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -223,6 +224,7 @@ public record ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
             footer = "Exit code 3: one was refused; the command ends there.",
             says = "{id}: dismissed",
             example = "dozo origin dismiss --reason 'a phantom' 14")
+    @Change(undo = "POST /arrivals/{id}/takeback")
     @PostMapping("/{id}/dismiss")
     ShownArrival dismiss(@PathVariable long id, @RequestBody NewDismissal wanted, Principal actor, Sight sight) {
         find(sight, id);

@@ -26,6 +26,7 @@ import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.verify.Losses.AllLost;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -67,7 +68,9 @@ public record CoverageApi(
      * @param openFindings the number of findings at the site that need a person, 1001: more than 1,000; missing with
      *     {@code asOf}
      * @param retired what the retired experiments have, which are in no sum; missing with {@code asOf}
-     * @param recordedSince the time of the first record; before it nothing counts as safe; missing: nothing is recorded yet
+     * @param recordedSince the time of the first record; what was safe before it is unknown; missing: nothing is recorded yet
+     * @param totals missing: unknown, because {@code asOf} is before the first record
+     * @param projects empty if that is unknown
      */
     public record ShownCoverage(
             @Nullable String site,
@@ -81,8 +84,24 @@ public record CoverageApi(
             @Nullable Long atRisk,
             @Nullable Long openFindings,
             @Nullable Retired retired,
-            Totals totals,
+            @Nullable Totals totals,
             List<Totals> projects) {}
+
+    /**
+     * How the data stands at a site.
+     *
+     * @param site missing: no site is registered
+     * @param headline the gravest thing that is true, as in {@code GET /coverage}
+     * @param sentence says it in English, or in the language of {@code Accept-Language}
+     * @param safe whether every experiment is safe and none is at risk; or all are retired
+     * @param nextNight missing: none is planned
+     */
+    public record Stand(
+            @Nullable String site,
+            String headline,
+            String sentence,
+            boolean safe,
+            @Nullable Instant nextNight) {}
 
     /** The results for a period; {@code until} is exclusive. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
@@ -99,21 +118,22 @@ public record CoverageApi(
         Optional<Site> chosen = sites.of(site);
         int id = chosen.map(Site::id).orElse(Sites.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
-        List<Totals> projects = coverage.projects(sight, id, at);
+        boolean known = coverage.isKnown(id, at);
+        List<Totals> projects = known ? coverage.projects(sight, id, at) : List.of();
         Headline now = at == null ? headlines.of(sight, chosen.orElse(null)) : null;
         ShownCoverage shown = new ShownCoverage(
                 chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
                 now == null ? null : now.kind().word(),
-                now == null ? null : messages.getMessage("headline." + now.kind(), now.arguments(), language),
+                now == null ? null : now.sentence().in(messages, language),
                 now == null ? null : now.risks(),
                 now == null ? null : now.lost(),
                 at == null ? freezes.count(sight) : null,
                 now == null ? null : now.atRisk(),
                 at == null ? findings.count(sight, FindingFilter.openAt(id)) : null,
                 now == null ? null : now.retired(),
-                Totals.together(projects),
+                known ? Totals.together(projects) : null,
                 projects);
         return sheet.or(
                 () -> shown,
@@ -122,6 +142,22 @@ public record CoverageApi(
                         .without("risks", "lost", "openFindings", "retired", "totals", "projects")
                         .and(TOTALS.in(ShownCoverage::totals)),
                 line -> line.accept(shown));
+    }
+
+    /** Says in a sentence how the data stands at each site, the gravest first. There is only one page. */
+    @GetMapping("/sentences")
+    Page<Stand> sentences(Sight sight, Locale language) {
+        return new Page<>(
+                headlines.all(sight).stream()
+                        .sorted(Comparator.comparing(Headline::kind))
+                        .map(each -> new Stand(
+                                each.siteName(),
+                                each.kind().word(),
+                                each.sentence().in(messages, language),
+                                each.safe(),
+                                each.nextNight()))
+                        .toList(),
+                null);
     }
 
     /** Lists what is safe of each experiment. */

@@ -3,7 +3,10 @@ package dozo.api;
 import dozo.api.http.Sheet;
 import dozo.ledger.Dimension;
 import dozo.ledger.Sight;
+import dozo.registry.ExperimentOrder;
+import dozo.registry.ExperimentSearch.State;
 import dozo.worklist.GapKind;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -18,7 +21,13 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @RestController
 @RequestMapping(produces = MediaType.ALL_VALUE)
-record Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, ReconciliationApi reconciliations) {
+record Downloads(
+        CoverageApi coverage,
+        LedgerApi ledger,
+        GapApi gaps,
+        ReconciliationApi reconciliations,
+        FreezeApi freezes,
+        ExperimentApi experiments) {
 
     @GetMapping("/audit/coverage.csv")
     void coverage(
@@ -61,6 +70,33 @@ record Downloads(CoverageApi coverage, LedgerApi ledger, GapApi gaps, Reconcilia
             Sight sight,
             Sheet sheet) {
         coverage.waits(from, until, by, given(site), sight, sheet);
+    }
+
+    @GetMapping("/experiments/{project}/{code}/frozen.csv")
+    void frozen(@PathVariable String project, @PathVariable String code, Sheet sheet) {
+        freezes.list(project, code, 0, 1, sheet);
+    }
+
+    @GetMapping("/experiments.csv")
+    void experiments(@RequestParam Map<String, String> asked, Sight sight, Sheet sheet) {
+        String state = given(asked.get("state"));
+        String sort = given(asked.get("sort"));
+        experiments.list(
+                given(asked.get("q")),
+                given(asked.get("project")),
+                given(asked.get("modality")),
+                given(asked.get("scanner")),
+                ExperimentApi.day("from", given(asked.get("from"))),
+                ExperimentApi.day("until", given(asked.get("until"))),
+                state == null ? null : State.of(state),
+                given(asked.get("site")),
+                given(asked.get("source")),
+                false,
+                sort == null ? null : ExperimentOrder.of(sort),
+                "0",
+                1,
+                sight,
+                sheet);
     }
 
     @GetMapping("/gaps.csv")

@@ -163,7 +163,7 @@ public record DrillApi(
                 "LAST DRILL={lastState words}"
             },
             none = "No project yet.",
-            exit = "{standing=KEPT?}0|{standing=NOTHING?}0|1",
+            exit = "{standing=KEPT?}0|{standing=NEVER?}0|{standing=NOTHING?}0|1",
             example = "dozo drill promises")
     @GetMapping("/promises")
     Page<DrillPromise> promises(

@@ -7,6 +7,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Erasures;
 import dozo.registry.Erasures.Erasure;
 import dozo.registry.Erasures.ErasureAtSite;
+import dozo.web.Change;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -114,6 +115,7 @@ public record ErasureApi(Erasures erasures) {
             arguments = "PROJECT/EXPERIMENT=the experiment",
             says = "erasure {id} of {project}/{experiment} is requested; another person has to approve it",
             example = "dozo erasure request P001/S0001 --reason letter-of-2026-11-20")
+    @Change(destroys = true)
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     Erasure request(@RequestBody NewErasure asked, Sight sight, Principal actor) {
@@ -126,6 +128,7 @@ public record ErasureApi(Erasures erasures) {
             value = "erasure approve ERASURE:id",
             says = "erasure {id} of {project}/{experiment} is approved; the first night after {notBefore} begins it",
             example = "dozo erasure approve 3")
+    @Change(destroys = true)
     @PostMapping("/{id}/approve")
     Erasure approve(@PathVariable long id, Principal actor) {
         return erasures.approve(id, actor.getName()).orElseThrow(Missing.thing("erasure", id));
@@ -146,6 +149,7 @@ public record ErasureApi(Erasures erasures) {
             value = "erasure state ERASURE:id --site=SITE:name --reason=TEXT",
             says = "it is recorded that nothing of {erasure.project}/{erasure.experiment} is left at {name}",
             example = "dozo erasure state 3 --site dr --reason 'the site burnt down'")
+    @Change(destroys = true)
     @PostMapping("/{id}/sites/{name}/statement")
     ErasureDetail state(
             @PathVariable long id, @PathVariable String name, @RequestBody Statement asked, Principal actor) {

@@ -39,6 +39,7 @@ import dozo.registry.WrittenDay;
 import dozo.suggest.FileGuesses;
 import dozo.suggest.Suggestion;
 import dozo.suggest.Suggestions;
+import dozo.web.Change;
 import jakarta.validation.Valid;
 import java.io.IOException;
 import java.io.InputStream;
@@ -174,12 +175,12 @@ public record ExperimentApi(
             about = "Lists experiments, with search.",
             columns = {
                 "EXPERIMENT={project}/{code}",
+                "TITLE={title}|",
                 "~STATE={state=frozen?}{state}|{state=retired?}{state}|{state}[{frozen?} frozen]|{retired?}retired|[{frozen?}frozen]",
                 "SIZE={bytes size}|",
                 "ACQUIRED={acquired}|",
                 "MODALITY={modality}|",
                 "SCANNER={scanner}|",
-                "TITLE={title}|",
                 "SOURCE={source}|"
             },
             none = "No such experiment.",
@@ -401,11 +402,12 @@ public record ExperimentApi(
             arguments = "PROJECT/EXPERIMENT=the experiment",
             says = "released {project}/{code}: the next run seals the present content of its source",
             example = "dozo release P001/S0001")
+    @Change(destroys = true)
     @PostMapping("/{project}/{code}/release")
     ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
         Experiment experiment =
                 experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
-        freezes.release(experiment, actor.getName());
+        freezes.release(experiment, actor.getName(), null);
         return ShownExperiment.of(experiment, null);
     }
 

@@ -44,6 +44,7 @@ public record GapApi(Gaps gaps, SiteChoice sites, Moments moments, InstantSource
                 "GAP={gaps list}[{gaps=wrong-subject?} (booked {subject}, acquired {subjectsAcquired list})]|"
             },
             total = "{count number} with a gap",
+            none = "No gap is known. `dozo gaps --all` lists the bookings: without one, nothing can be compared.",
             lineByLine = true,
             exit = "{gaps?}1|0",
             example = "dozo gaps --project P001 --from 2026-10-01")

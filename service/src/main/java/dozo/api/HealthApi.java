@@ -4,6 +4,7 @@ import dozo.alert.Outbox;
 import dozo.alert.Outbox.Waiting;
 import dozo.db.ActiveService;
 import dozo.file.Size;
+import dozo.file.Zoned;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.ledger.Verification;
@@ -89,7 +90,7 @@ record HealthApi(
         // Everything above was read from it.
         parts.add(new Part("database", Standing.UP, "it answers"));
         parts.add(run(seen));
-        Set<Integer> used = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
+        Set<Integer> used = runs.page(Sight.EVERYTHING, Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
                 .filter(each -> !each.goesOn())
                 .map(Run::siteId)
                 .collect(Collectors.toSet());
@@ -153,7 +154,7 @@ record HealthApi(
                         "clock",
                         Standing.DOWN,
                         "the last run is recorded as started at %s, in the future: the clock was ahead then, or is behind now; check it"
-                                .formatted(start)))
+                                .formatted(Zoned.text(start))))
                 .orElseGet(() -> new Part("clock", Standing.UP, "the last run did not start in the future"));
     }
 
@@ -188,7 +189,11 @@ record HealthApi(
                 .map(check -> new Part(
                         "ledger",
                         check.verdict().equals(Verification.BROKEN) ? Standing.DOWN : Standing.UP,
-                        "%s when it was verified last, %s".formatted(check.verdict(), check.beganAt())))
+                        "%s when it was verified last, %s%s"
+                                .formatted(
+                                        check.verdict(),
+                                        check.beganAt(),
+                                        check.sentence() == null ? "" : ": " + check.sentence())))
                 .orElseGet(() -> new Part("ledger", Standing.UNKNOWN, "it was not verified yet"));
     }
 }

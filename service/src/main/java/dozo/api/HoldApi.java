@@ -9,6 +9,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Holds;
 import dozo.registry.Holds.Hold;
 import dozo.registry.Refusal;
+import dozo.web.Change;
 import java.security.Principal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -103,6 +104,7 @@ public record HoldApi(Holds holds, Experiments experiments) {
             value = "hold end HOLD:id --reason=TEXT",
             says = "hold {id} is ended",
             example = "dozo hold end 3 --reason closed")
+    @Change(destroys = true)
     @PostMapping("/{id}/end")
     Hold end(@PathVariable long id, @RequestBody HoldEnd asked, Principal actor) {
         return holds.end(id, asked.reason == null ? "" : asked.reason, actor.getName())

@@ -7,6 +7,7 @@ import dozo.api.http.Verb;
 import dozo.ledger.Sight;
 import dozo.registry.Labels;
 import dozo.registry.Labels.Label;
+import dozo.web.Change;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
@@ -59,6 +60,7 @@ public record LabelApi(Labels labels) {
             arguments = "PROJECT/EXPERIMENT=the experiment",
             says = "{project}/{experiment} has the label {label}",
             example = "dozo label add P001/S0001 pilot")
+    @Change(undo = "DELETE /experiments/{project}/{code}/labels/{label}")
     @PostMapping("/experiments/{project}/{code}/labels")
     @ResponseStatus(HttpStatus.CREATED)
     Label add(@PathVariable String project, @PathVariable String code, @RequestBody NewLabel asked, Principal actor) {
@@ -76,6 +78,7 @@ public record LabelApi(Labels labels) {
             arguments = "PROJECT/EXPERIMENT=the experiment",
             says = "{project}/{code} no longer has the label {label}",
             example = "dozo label remove P001/S0001 pilot")
+    @Change(undo = "POST /experiments/{project}/{code}/labels?label={label}")
     @DeleteMapping("/experiments/{project}/{code}/labels/{label}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String project, @PathVariable String code, @PathVariable String label, Principal actor) {

@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.registry.Refusal;
 import dozo.registry.WrittenDay;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
@@ -17,6 +18,9 @@ import org.springframework.stereotype.Component;
 @Component
 record Moments(InstantSource clock, ZoneId zone) {
 
+    /** How far ahead a time may be and still mean now: machines' clocks differ. */
+    private static final Duration AHEAD_MAX = Duration.ofMinutes(5);
+
     /** Returns the start of a day, or the given time. */
     Instant begin(String field, String text) {
         return moment(field, text, day -> day);
@@ -26,7 +30,9 @@ record Moments(InstantSource clock, ZoneId zone) {
     Instant end(String field, String text) {
         Instant now = clock.instant();
         Instant end = moment(field, text, day -> day.plusDays(1));
-        if (end.isAfter(now) && (text.contains("T") || begin(field, text).isAfter(now))) {
+        if (text.contains("T")
+                ? end.isAfter(now.plus(AHEAD_MAX))
+                : begin(field, text).isAfter(now)) {
             throw new Refusal(field, "%s is in the future", text);
         }
         return end.isAfter(now) ? now : end;

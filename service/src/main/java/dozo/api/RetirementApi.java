@@ -9,6 +9,7 @@ import dozo.registry.Retirements.Asked;
 import dozo.registry.Retirements.Kind;
 import dozo.registry.Retirements.Retired;
 import dozo.registry.Sites;
+import dozo.web.Change;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
@@ -78,6 +79,7 @@ public record RetirementApi(Retirements retirements, Sites sites) {
             arguments = "PROJECT/EXPERIMENT=the experiment",
             says = "{name} is retired; not verified: {unsafe}|{name} is retired",
             example = "dozo retire P001/S0001 --reason 'source deleted after publication'")
+    @Change(destroys = true, undo = "DELETE /experiments/{project}/{code}/retirement")
     @PostMapping("/experiments/{project}/{code}/retirement")
     Retired retireExperiment(
             @PathVariable String project,
@@ -111,6 +113,7 @@ public record RetirementApi(Retirements retirements, Sites sites) {
             arguments = "CODE=the project",
             says = "{name} is retired; not verified: {unsafe}|{name} is retired",
             example = "dozo project retire P001 --reason 'study closed'")
+    @Change(destroys = true, undo = "DELETE /projects/{project}/retirement")
     @PostMapping("/projects/{project}/retirement")
     Retired retireProject(@PathVariable String project, @RequestBody NewRetirement asked, Principal actor) {
         return retirements
@@ -136,6 +139,7 @@ public record RetirementApi(Retirements retirements, Sites sites) {
             arguments = "CODE=the scanner",
             says = "{name} is retired",
             example = "dozo scanner retire MR3T02 --reason 'replaced by MR3T04'")
+    @Change(destroys = true, undo = "DELETE /scanners/{scanner}/retirement")
     @PostMapping("/scanners/{scanner}/retirement")
     Retired retireScanner(@PathVariable String scanner, @RequestBody ScannerRetirement asked, Principal actor) {
         return retirements
@@ -164,6 +168,7 @@ public record RetirementApi(Retirements retirements, Sites sites) {
             arguments = "NAME=the site's name",
             says = "{name} is retired; {unsafe}|{name} is retired",
             example = "dozo site retire dr-old --reason 'replaced by dr'")
+    @Change(destroys = true, undo = "DELETE /sites/{name}/retirement")
     @PostMapping("/sites/{name}/retirement")
     Retired retireSite(@PathVariable String name, @RequestBody NewRetirement asked, Principal actor) {
         Asked wanted = asked.by(actor);

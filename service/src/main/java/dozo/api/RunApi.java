@@ -9,9 +9,12 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.remote.TuningDecision;
 import dozo.run.Operations;
+import dozo.run.RunExperiments;
+import dozo.run.RunExperiments.RunExperiment;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Tunings;
+import dozo.web.Change;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +32,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** Runs, their progress and their findings. */
 @RestController
 @RequestMapping("/api/v1/runs")
-record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunings, ShownRun.View view) {
+record RunApi(
+        Runs runs,
+        Operations operations,
+        RunExperiments experiments,
+        Findings findings,
+        Tunings tunings,
+        ShownRun.View view) {
 
     /**
      * The backup to start.
@@ -37,6 +46,15 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
      * @param site optional if there is only one
      */
     record NewRun(@Nullable String site) {}
+
+    /**
+     * The experiments to back up.
+     *
+     * @param experiments 1 to 1,000 experiments, each {@code project/experiment}; required
+     * @param site optional if there is only one
+     */
+    record ChosenExperiments(
+            @Nullable List<String> experiments, @Nullable String site) {}
 
     /** Lists the runs, latest first. {@code after} means older than. */
     @GetMapping
@@ -65,6 +83,26 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
         return view.accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
     }
 
+    /**
+     * Starts a backup of only these experiments, and returns the new run. It counts as no night. Asks a running scrub to stop, and
+     * waits up to 60 s for it. 409: an experiment is retired, a run is in progress, or the scrub has not ended; repeat the request.
+     */
+    @Verb(
+            value = "run --experiment=PROJECT/EXPERIMENT,…:experiments [--site=S] [--wait:-]",
+            arguments = {
+                "--experiment=only this experiment; also several, with commas between them",
+                "--wait=waits for the end; the exit code is that of the run"
+            },
+            says = "run {id} has started: {chosen.experiments} experiments are backed up",
+            follows = Follow.RUN,
+            example = "dozo run --experiment P001/S0001,P001/S0002 --wait")
+    @PostMapping("/experiments")
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    ResponseEntity<ShownRun> startChosen(@RequestBody ChosenExperiments asked, Principal actor, Sight sight) {
+        List<String> experiments = asked.experiments == null ? List.of() : asked.experiments;
+        return view.accepted(sight, operations.backUp(asked.site, experiments, sight, actor.getName()));
+    }
+
     /** Shows one run, with its progress. */
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id, Sight sight) {
@@ -84,6 +122,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             says = "run {id} is stopping",
             follows = Follow.STOP,
             example = "dozo stop --wait")
+    @Change(destroys = true)
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
@@ -105,6 +144,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             },
             follows = Follow.PAUSE,
             example = "dozo pause --wait")
+    @Change(undo = "POST /runs/{id}/resume")
     @PostMapping("/{id}/pause")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> pause(@PathVariable long id, Principal actor, Sight sight) {
@@ -123,6 +163,7 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             says = "run {id} continues",
             follows = Follow.RUN,
             example = "dozo resume")
+    @Change(undo = "POST /runs/{id}/pause")
     @PostMapping("/{id}/resume")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> resume(@PathVariable long id, Principal actor, Sight sight) {
@@ -158,6 +199,34 @@ record RunApi(Runs runs, Operations operations, Findings findings, Tunings tunin
             Sight sight) {
         find(sight, id);
         return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id);
+    }
+
+    /**
+     * Lists the experiments of a run, the worst first: those of which it sent or found something, or is reading; a run of chosen
+     * experiments lists them all. While the run goes on, an experiment may move between two pages. Empty for a scrub without findings.
+     */
+    @Verb(
+            value = "run experiments RUN:id",
+            arguments = "RUN=the run's number",
+            columns = {
+                "EXPERIMENT={project}/{code}",
+                "STATE={state words}",
+                ">FILES={files number}|",
+                ">SIZE={bytes size}|",
+                ">SENT={share} %",
+                ">FINDINGS={findings?}{findings number}|",
+                "TITLE={title}"
+            },
+            none = "The run has sent and found nothing.",
+            example = "dozo run experiments 42")
+    @GetMapping("/{id}/experiments")
+    Page<RunExperiment> experiments(
+            @PathVariable long id,
+            @RequestParam(defaultValue = "0") long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        find(sight, id);
+        return Page.of(limit, most -> experiments.page(sight, id, after, most), RunExperiment::place);
     }
 
     /**

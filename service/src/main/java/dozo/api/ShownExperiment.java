@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.api.http.Edited;
 import dozo.file.FilePath;
 import dozo.manifest.Freezes.Freeze;
+import dozo.manifest.Signs;
 import dozo.registry.ExperimentSearch.Held;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments.Experiment;
@@ -87,13 +88,30 @@ public record ShownExperiment(
                 held == null ? null : held.bytesSafe());
     }
 
-    /** Why and since when an experiment is frozen. */
-    public record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
+    /**
+     * Why and since when an experiment is frozen.
+     *
+     * @param manifest the last one before it, with which the source is compared
+     * @param signs of what happened, as of the last look; missing: it froze before they were kept
+     */
+    public record ShownFreeze(
+            int manifest,
+            Instant frozenAt,
+            long entriesLost,
+            long bytesLost,
+            String message,
+            @Nullable Signs signs) {
 
         static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
             return freeze == null
                     ? null
-                    : new ShownFreeze(freeze.frozenAt(), freeze.entriesLost(), freeze.bytesLost(), freeze.message());
+                    : new ShownFreeze(
+                            freeze.manifest(),
+                            freeze.frozenAt(),
+                            freeze.entriesLost(),
+                            freeze.bytesLost(),
+                            freeze.message(),
+                            freeze.signs());
         }
     }
 }

@@ -32,6 +32,7 @@ import org.springframework.stereotype.Component;
  * @param underWay whether the service is working on it now; a paused run finishes its units under way
  * @param retryOf the run whose findings it retries; missing: it is not a retry
  * @param retry the experiments of a retry; missing for users who see only some projects
+ * @param chosen the experiments of a backup of chosen ones, of those that the user sees; missing: it is none
  * @param from the site that a replication reads; missing: it is not a replication
  * @param replication the experiments of a replication; missing for users who see only some projects
  * @param project the only project whose experiments a night has; missing: it has those of all, or the user does not see it
@@ -59,6 +60,7 @@ public record ShownRun(
         @Nullable Long retryOf,
         Progress progress,
         @Nullable Extent retry,
+        @Nullable Extent chosen,
         @Nullable String from,
         @Nullable Extent replication,
         @Nullable String project,
@@ -88,7 +90,7 @@ public record ShownRun(
                 new Part(project, origin));
     }
 
-    /** The extent of a retry or replication. */
+    /** The extent of a retry, chosen backup or replication. */
     public record Extent(long experiments) {}
 
     /**
@@ -154,9 +156,10 @@ public record ShownRun(
                     operations.worksOn(run),
                     run.retryOf(),
                     runs.progress(sight, run.id()),
-                    sight.ofEverything() && run.retryOf() != null ? new Extent(retries.count(run.id())) : null,
+                    sight.ofEverything() && run.retryOf() != null ? extent(sight, run) : null,
+                    run.kind() == RunKind.CHOSEN ? extent(sight, run) : null,
                     run.from(),
-                    sight.ofEverything() && run.from() != null ? new Extent(retries.count(run.id())) : null,
+                    sight.ofEverything() && run.from() != null ? extent(sight, run) : null,
                     run.part().project(),
                     run.part().origin(),
                     sight.ofEverything() ? limits.of(run.id()) : List.of(),
@@ -164,6 +167,10 @@ public record ShownRun(
                     sight.ofEverything()
                             ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
                             : null);
+        }
+
+        private Extent extent(Sight sight, Run run) {
+            return new Extent(retries.count(sight, run.id()));
         }
     }
 }

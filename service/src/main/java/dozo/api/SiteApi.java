@@ -31,6 +31,7 @@ import dozo.run.SiteHours.Now;
 import dozo.run.SiteMeasuring;
 import dozo.run.SiteTunings;
 import dozo.run.SiteTunings.SiteTuning;
+import dozo.web.Change;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
@@ -356,6 +357,7 @@ public record SiteApi(
             arguments = "--with-copies=also if the site has copies",
             says = "site {name} removed",
             example = "dozo site remove dr")
+    @Change(destroys = true)
     @DeleteMapping("/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String name, @RequestParam(defaultValue = "false") boolean copies, Principal actor) {

@@ -9,6 +9,7 @@ import dozo.people.Tokens;
 import dozo.people.Tokens.NewToken;
 import dozo.people.Tokens.Token;
 import dozo.people.Users;
+import dozo.web.Change;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -161,6 +162,7 @@ public record TokenApi(Tokens tokens, Users users) {
             about = "Revokes a token at once: yours, or another user's.",
             says = "revoked token {id}",
             example = "dozo token revoke 3")
+    @Change(destroys = true)
     @DeleteMapping("/me/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revokeOwn(@PathVariable int id, Principal actor) {
@@ -182,6 +184,7 @@ public record TokenApi(Tokens tokens, Users users) {
             value = "token revoke ID --user=NAME:name",
             says = "revoked token {id}",
             example = "dozo token revoke --user tanaka 3")
+    @Change(destroys = true)
     @DeleteMapping("/users/{name}/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {

@@ -14,6 +14,7 @@ import dozo.people.Users;
 import dozo.people.Users.Realm;
 import dozo.people.Users.User;
 import dozo.registry.Projects;
+import dozo.web.Change;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -268,6 +269,7 @@ public record UserApi(Users users, Departures departures, Projects projects, Edi
             value = "user leave NAME PROJECT",
             says = "{name} is no longer a member of {project}",
             example = "dozo user leave tanaka P001")
+    @Change(undo = "PUT /projects/{project}/members/{name}")
     @DeleteMapping("/projects/{project}/members/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void leave(@PathVariable String project, @PathVariable String name, Principal actor) {
@@ -305,6 +307,7 @@ public record UserApi(Users users, Departures departures, Projects projects, Edi
             items = "duties",
             each = "  {kind word} {subject}[: {detail}]",
             example = "dozo user leave tanaka --to suzuki --mail suzuki@example.org")
+    @Change(destroys = true)
     @PostMapping("/users/{name}/departure")
     Departed depart(@PathVariable String name, @Valid @RequestBody Departure asked, Principal actor) {
         if (asked.mail() != null) {

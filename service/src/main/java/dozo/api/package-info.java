@@ -22,6 +22,7 @@
             "remote",
             "report",
             "restore",
+            "search",
             "suggest",
             "verify",
             "web",

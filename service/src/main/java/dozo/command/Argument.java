@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -39,6 +40,14 @@ record Argument(
         boolean many,
         boolean list,
         boolean content) {
+
+    /** Labels that mean days or times. */
+    private static final Map<String, ITypeConverter<?>> TIMES = Map.of(
+            "DAY", new When.Day(),
+            "FROM", new When.Day(),
+            "UNTIL", new When.Day(),
+            "WHEN", new When.End(),
+            "TIME", new When.Until());
 
     /** Reads one word of a synopsis. */
     static Argument of(String synopsis) {
@@ -110,6 +119,9 @@ record Argument(
         Class<?>[] parts =
                 pairs ? new Class<?>[] {String.class, String.class} : new Class<?>[] {label.isEmpty() ? whole : one};
         String split = list ? "," : "";
+        ITypeConverter<?>[] times = TIMES.containsKey(label) && one == String.class
+                ? new ITypeConverter<?>[] {requireNonNull(TIMES.get(label))}
+                : new ITypeConverter<?>[0];
         String about = sentence(request.meaning(name(), field));
         int position = command.positionalParameters().size();
         command.add(
@@ -120,6 +132,7 @@ record Argument(
                                 .type(whole)
                                 .auxiliaryTypes(parts)
                                 .splitRegex(split)
+                                .converters(times)
                                 .description(about)
                                 .build()
                         : PositionalParamSpec.builder()
@@ -129,6 +142,7 @@ record Argument(
                                 .type(whole)
                                 .auxiliaryTypes(parts)
                                 .splitRegex(split)
+                                .converters(times)
                                 .description(about)
                                 .build());
     }

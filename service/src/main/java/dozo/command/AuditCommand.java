@@ -22,13 +22,17 @@ final class AuditCommand {
             description = "Shows what was safe at a moment, the evidence for it, and what was open.",
             footer = {
                 "",
-                "A day means its end, in the service's time zone. A time such as 2026-10-01T15:00:00Z also works.",
+                "WHEN: such as yesterday, 7d, 2026-11-28 (its end) or \"2026-11-28 14:00\", in this machine's time zone.",
                 "Exit code 0: everything was safe at every site, and nothing was open. 1: it was not."
             })
     int report(
             @Mixin Connection service,
             @Option(names = "--project", paramLabel = "P", description = "Only this project.") @Nullable String project,
-            @Option(names = "--at", paramLabel = "DAY", description = "The state at the end of a day; default: now.")
+            @Option(
+                            names = {"--at", "--as-of"},
+                            paramLabel = "WHEN",
+                            description = "The state at the end of a day, or at a time; default: now.",
+                            converter = When.End.class)
                     @Nullable
                     String at) {
         Answer<AuditReport> answer = service.get(
@@ -53,7 +57,11 @@ final class AuditCommand {
             @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
                     @Nullable
                     String site,
-            @Option(names = "--at", paramLabel = "DAY", description = "The state at the end of a day; default: now.")
+            @Option(
+                            names = {"--at", "--as-of"},
+                            paramLabel = "WHEN",
+                            description = "The state at the end of a day, or at a time; default: now.",
+                            converter = When.End.class)
                     @Nullable
                     String at) {
         service.printCsv(new Query(ADDRESS + "/files")
@@ -91,6 +99,7 @@ final class AuditCommand {
                 "{ledger.clockChanged?}  The clock was changed: rows before it have later times, or rows after it earlier ones.",
                 "  last verified {ledger.verification.beganAt}: {ledger.verification.verdict},"
                         + " {ledger.verification.rowsChecked number} rows|  never verified",
+                "  {ledger.verification.sentence}",
                 "Certificates: {certificates.count number}");
         sent.at("/certificates/keys")
                 .forEach(key -> Phrase.print(out, key, "  key      {fingerprint}, since {introducedAt}"));

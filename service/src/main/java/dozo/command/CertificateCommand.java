@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "Writes two new files into FOLDER, the certificate and the list. Both can be checked without Dozo:",
-            "docs/check_certificate.py KEY CERTIFICATE LIST [COPY], with the key that dozo certificate-key printed.",
+            "docs/check_certificate.py KEY CERTIFICATE [LIST [COPY]], with the key that dozo certificate-key printed.",
             "",
             "Exit code 3: not everything is verified at the site, so there is no certificate. 69: download interrupted."
         })

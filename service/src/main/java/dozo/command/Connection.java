@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -91,11 +90,6 @@ final class Connection {
 
     boolean quiet() {
         return quiet;
-    }
-
-    /** Returns where progress goes. */
-    PrintWriter progress() {
-        return quiet ? new PrintWriter(Writer.nullWriter()) : commandLine().getErr();
     }
 
     /** Returns the command that uses this connection. */
@@ -297,12 +291,13 @@ final class Connection {
         try {
             return client().send(request, body);
         } catch (SSLException e) {
-            throw new Failure(Exit.UNAVAILABLE, "no trusted service answers at %s: %s".formatted(base(), reason(e)));
+            throw new Failure(Exit.UNAVAILABLE, "no trusted service answers at %s: %s".formatted(shown(), reason(e)));
         } catch (IOException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
-                    "no service answers at %s: start one with `dozo serve`, or set another address with --url or DOZO_URL"
-                            .formatted(base()));
+                    "no service answers at " + shown(),
+                    "Start one with `dozo serve`, or set another address with --url or DOZO_URL",
+                    null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Failure(Exit.UNAVAILABLE, "interrupted");
@@ -338,12 +333,14 @@ final class Connection {
     private static Failure refused(int status, JsonNode body) {
         String said = visible(body.path("detail").asString("the service answered " + status));
         return switch (status) {
-            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said + ". " + howToLogIn(status));
-            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
+            case 401, 403 -> new Failure(Exit.NOT_ALLOWED, said, howToLogIn(status), body);
+            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said, "", body);
             default ->
                 new Failure(
                         status >= 500 ? Exit.DEFECT : Exit.REFUSED,
-                        refusals(body).orElse(said));
+                        refusals(body).orElse(said),
+                        "",
+                        body);
         };
     }
 
@@ -385,7 +382,7 @@ final class Connection {
         } catch (IllegalArgumentException e) {
             throw new Failure(
                     Exit.CONFIGURATION,
-                    "--url or DOZO_URL is \"%s\": expected an address such as %s".formatted(base(), DEFAULT_URL));
+                    "--url or DOZO_URL is \"%s\": expected an address such as %s".formatted(shown(), DEFAULT_URL));
         }
     }
 
@@ -394,13 +391,28 @@ final class Connection {
         return given.endsWith("/") ? given.substring(0, given.length() - 1) : given;
     }
 
+    /** Returns the address without a name and a password, which some have. */
+    private String shown() {
+        return base().replaceFirst("//[^/]*@", "//");
+    }
+
     private String authorization() {
         String known = authorization;
         if (known == null) {
-            known = token().map(secret -> "Bearer " + secret).orElseGet(Connection::basic);
+            known = token().map(Connection::bearer).orElseGet(Connection::basic);
             authorization = known;
         }
         return known;
+    }
+
+    private static String bearer(String secret) {
+        // NB: otherwise the error of a header that cannot be sent would quote the secret.
+        if (!secret.matches("[!-~]*")) {
+            throw new Failure(
+                    Exit.CONFIGURATION,
+                    "DOZO_TOKEN or the file of DOZO_TOKEN_FILE has more than a token: expected one word");
+        }
+        return "Bearer " + secret;
     }
 
     private static String basic() {

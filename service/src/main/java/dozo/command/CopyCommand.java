@@ -92,16 +92,11 @@ public final class CopyCommand {
             }
             warn(System.getProperty(QUICK), err);
             return new CopyCommand(options, out, err, earlier).copy();
-        } catch (Failure known) {
-            err.println("dozo: " + known.getMessage());
-            return known.exitCode();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {
-            err.println("dozo: internal error:");
-            e.printStackTrace(err);
-            return Exit.DEFECT;
+            return Complaint.print(err, arguments, e);
         }
     }
 
@@ -130,7 +125,7 @@ public final class CopyCommand {
     }
 
     private int run(Copy copy, SiteAddress site, Instant asked) throws IOException, InterruptedException {
-        CopyMeter meter = CopyMeter.of(copy, err, CopyMeter.Manner.of(options.quiet()));
+        CopyMeter meter = CopyMeter.of(copy, err, options.quiet(), null);
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
         Runtime.getRuntime().addShutdownHook(atSignal);
         try (meter) {

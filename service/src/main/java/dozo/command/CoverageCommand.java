@@ -1,5 +1,7 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.api.CoverageApi.Between;
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.http.Page;
@@ -7,6 +9,7 @@ import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
+import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +27,9 @@ import tools.jackson.databind.node.ObjectNode;
         name = "coverage",
         mixinStandardHelpOptions = true,
         description = "Shows what is safe: each experiment, or sums by a dimension, now or as of a day.",
-        footer = {"", "A day means its end, in the service's time zone. A time such as 2026-10-01T15:00:00Z also works."
+        footer = {
+            "",
+            "WHEN, FROM and TO: such as yesterday, 7d, 2026-11-28 or \"2026-11-28 14:00\", in this machine's time zone."
         })
 final class CoverageCommand implements Callable<Integer> {
 
@@ -51,16 +56,25 @@ final class CoverageCommand implements Callable<Integer> {
     /** Alternatives to what is safe now; only one may be given. */
     private static final class Question {
 
-        @Option(names = "--as-of", paramLabel = "DAY", description = "The state at the end of a day.")
+        @Option(
+                names = "--as-of",
+                paramLabel = "WHEN",
+                description = "The state at the end of a day, or at a time: yesterday, 7d, 2026-11-28.",
+                converter = When.End.class)
         private @Nullable String asOf;
 
-        @Option(names = "--changes", paramLabel = "FROM..TO", description = "What changed from one day to another.")
+        @Option(
+                names = "--changes",
+                paramLabel = "FROM..TO",
+                description = "What changed from one day to another, such as 7d..now.",
+                converter = When.Between.class)
         private @Nullable String changes;
 
         @Option(
                 names = "--waits",
                 paramLabel = "FROM..TO",
-                description = "How long experiments waited until they were safe, and which still wait.")
+                description = "How long experiments waited until they were safe, and which still wait.",
+                converter = When.Between.class)
         private @Nullable String waits;
 
         @Option(names = "--oldest", paramLabel = "N", description = "The N experiments that have waited longest.")
@@ -93,7 +107,8 @@ final class CoverageCommand implements Callable<Integer> {
             json(answer, experiments);
         } else {
             Map<String, String> atRisk = RiskReport.states(service, coverage);
-            CoverageTable.print(service.out(), coverage.totals(), retired(coverage), experiments.value(), atRisk);
+            CoverageTable.print(
+                    service.out(), requireNonNull(coverage.totals()), retired(coverage), experiments.value(), atRisk);
             RiskReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
         }
@@ -106,7 +121,8 @@ final class CoverageCommand implements Callable<Integer> {
 
     /** Returns the exit code. Experiments at risk may be as safe as when they were last sealed, but that is not well. */
     private static int exitCode(ShownCoverage coverage) {
-        boolean safe = coverage.totals().safe() || (coverage.totals().experiments() == 0 && retired(coverage) > 0);
+        Totals totals = coverage.totals();
+        boolean safe = totals != null && (totals.safe() || (totals.experiments() == 0 && retired(coverage) > 0));
         return safe && RiskReport.atRisk(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 
@@ -126,10 +142,10 @@ final class CoverageCommand implements Callable<Integer> {
                 service.out()
                         .println("As of %s. The record of this site begins %s; what was safe earlier is unknown."
                                 .formatted(
-                                        coverage.asOf(),
+                                        Times.text(coverage.asOf()),
                                         coverage.recordedSince() == null
                                                 ? "with its first manifest"
-                                                : coverage.recordedSince()));
+                                                : Times.text(coverage.recordedSince())));
             }
         }
         service.out().flush();
@@ -161,7 +177,9 @@ final class CoverageCommand implements Callable<Integer> {
         if (!service.json() && !csv) {
             service.out()
                     .println("From %s until %s:"
-                            .formatted(answer.value().from(), answer.value().until()));
+                            .formatted(
+                                    Times.text(answer.value().from()),
+                                    Times.text(answer.value().until())));
         }
         print(answer, table);
     }
@@ -178,9 +196,6 @@ final class CoverageCommand implements Callable<Integer> {
 
     private Query between(String path, String typed) {
         int dots = typed.indexOf("..");
-        if (dots <= 0 || dots + 2 == typed.length()) {
-            throw new Failure(Exit.USAGE, "%s: expected two dates such as 2026-09-01..2026-09-30".formatted(typed));
-        }
         return query(path)
                 .with("from", typed.substring(0, dots))
                 .with("until", typed.substring(dots + 2))

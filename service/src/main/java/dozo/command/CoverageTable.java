@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Shows coverage on a terminal: a line for each experiment, and a sentence that sums them up. */
 public final class CoverageTable {
@@ -46,7 +47,7 @@ public final class CoverageTable {
     }
 
     /** Prints sums by a dimension, and the total. */
-    static void groups(PrintWriter out, String by, List<Group> groups, Totals all) {
+    static void groups(PrintWriter out, String by, List<Group> groups, @Nullable Totals all) {
         Table table = new Table(
                 by.toUpperCase(Locale.ROOT),
                 ">SAFE",
@@ -62,10 +63,13 @@ public final class CoverageTable {
         row(table.sum(), "sum", all).print(out);
     }
 
-    private static Table row(Table table, String name, Totals totals) {
+    private static Table row(Table table, String name, @Nullable Totals totals) {
+        if (totals == null) {
+            return table.row(name, "unknown", "", "", "", "", "", "", "", "");
+        }
         return table.row(
                 name,
-                totals.percent() + " %",
+                totals.experiments() == 0 ? "none" : totals.percent() + " %",
                 totals.experimentsSafe(),
                 totals.experiments(),
                 totals.experimentsUnseen(),
@@ -90,8 +94,13 @@ public final class CoverageTable {
                 "oldest unprotected");
         for (Group group : groups) {
             Totals totals = group.totals();
+            String name = group.name() == null ? "" : group.name();
+            if (totals == null) {
+                table.row(name, "", "", "", "", "", "", "", "");
+                continue;
+            }
             table.row(
-                    group.name() == null ? "" : group.name(),
+                    name,
                     totals.experiments(),
                     totals.experimentsSafe(),
                     totals.experimentsUnseen(),

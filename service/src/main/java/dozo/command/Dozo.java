@@ -3,17 +3,20 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.CoverageApi.Stand;
+import dozo.api.ScrubApi.ShownPromise;
 import dozo.api.ShownRun;
 import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
-import dozo.command.Pace.Rate;
 import dozo.file.Build;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.run.Runs.RunKind;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,12 +24,15 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IFactory;
+import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The root of the command line, with a method for each short command. */
 @Command(
@@ -104,6 +110,8 @@ public final class Dozo {
             Verbs.addTo(dozo, isNeeded);
         }
         dozo.setExecutionExceptionHandler(Dozo::failed);
+        IParameterExceptionHandler usual = dozo.getParameterExceptionHandler();
+        dozo.setParameterExceptionHandler((wrong, arguments) -> misused(usual, wrong, arguments));
         dozo.setUsageHelpAutoWidth(true);
         requireNonNull(dozo.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
@@ -172,27 +180,37 @@ public final class Dozo {
     @Command(
             name = "status",
             mixinStandardHelpOptions = true,
-            description = "Shows a run, its progress and findings, and frozen experiments.")
+            description =
+                    "Says whether everything is safe, and shows the last run with its progress and findings, or another run.")
     int status(
             @Mixin Connection service,
+            @Option(
+                            names = {"-v", "--verbose"},
+                            description = "Also shows what slowed the run.")
+                    boolean verbose,
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's number; by default the last run.")
                     @Nullable
                     Long number) {
-        Answer<ShownRun> shown;
-        if (number == null) {
-            Answer<List<ShownRun>> latest = service.page(RUNS + "?limit=1", ShownRun.class);
-            if (latest.value().isEmpty()) {
-                service.print(latest, "No run yet.");
-                return Exit.WELL;
-            }
-            shown = Answer.first(latest);
-        } else {
-            shown = service.get(RUNS + "/" + number, ShownRun.class);
+        if (number != null) {
+            Answer<ShownRun> shown = service.get(RUNS + "/" + number, ShownRun.class);
+            service.print(shown, out -> print(out, service, shown.value(), verbose, true));
+            return exitCode(shown.value());
         }
-        print(service, shown);
-        return shown.value().findings() > 0
-                ? Exit.NOT_SAFE
-                : RunReport.exitCode(shown.value().state());
+        Answer<List<Stand>> stands = service.page("/api/v1/coverage/sentences", Stand.class);
+        Answer<List<ShownRun>> latest = service.page(RUNS + "?limit=1", ShownRun.class);
+        Optional<ShownRun> last = latest.value().stream().findFirst();
+        ObjectNode sent = last.isPresent() ? (ObjectNode) latest.sent().get(0) : Connection.JSON.createObjectNode();
+        service.print(new Answer<>(stands.value(), sent.set("sentences", stands.sent())), out -> {
+            RiskReport.print(out, stands.value());
+            last.ifPresentOrElse(run -> print(out, service, run, verbose, false), () -> out.println("No run yet."));
+        });
+        return stands.value().stream().allMatch(RiskReport::isWell)
+                ? last.map(Dozo::exitCode).orElse(Exit.WELL)
+                : Exit.NOT_SAFE;
+    }
+
+    private static int exitCode(ShownRun run) {
+        return run.findings() > 0 ? Exit.NOT_SAFE : RunReport.exitCode(run.state());
     }
 
     @Command(
@@ -266,13 +284,22 @@ public final class Dozo {
 
     /** Prints a run with its findings, and then whether the promises are kept. */
     static void print(Connection service, Answer<ShownRun> answer) {
-        service.print(answer, out -> print(out, service, answer.value()));
+        service.print(answer, out -> print(out, service, answer.value(), true, true));
     }
 
-    private static void print(PrintWriter out, Connection service, ShownRun run) {
-        RunReport.print(out, run.run(), progress(run, true));
-        RunReport.bottlenecks(out, run.bottlenecks());
+    private static void print(
+            PrintWriter out, Connection service, ShownRun run, boolean bottlenecks, boolean sentence) {
+        RunReport.print(out, run.run(), progress(run));
+        if (bottlenecks) {
+            RunReport.bottlenecks(out, run.bottlenecks());
+        }
         RunReport.workers(out, run.workers());
+        if (run.chosen() != null) {
+            out.println("  only chosen experiments: %,d".formatted(run.chosen().experiments()));
+        }
+        if (run.kind() != RunKind.SCRUB) {
+            out.println("  its experiments: dozo run experiments " + run.id());
+        }
         if (run.findings() > 0) {
             RunReport.findings(
                     out,
@@ -282,7 +309,11 @@ public final class Dozo {
         ShownCoverage coverage = service.get(
                         "/api/v1/coverage?site=" + Connection.encoded(run.site()), ShownCoverage.class)
                 .value();
-        RiskReport.print(out, service, coverage);
+        if (sentence) {
+            RiskReport.print(out, service, coverage);
+        } else {
+            RiskReport.printRisks(out, service, coverage);
+        }
         PromiseReport.print(out, service, run.site());
         PromiseReport.printDrills(out, service);
         ShownService shown = service.get("/api/v1/service", ShownService.class).value();
@@ -293,29 +324,41 @@ public final class Dozo {
     private static Answer<ShownRun> followed(Connection service, Answer<ShownRun> run, String ifInterrupted)
             throws InterruptedException {
         Pace pace = new Pace();
+        ShownScrub scrub = run.value().scrub();
+        long bytesAll = scrub != null && scrub.all()
+                ? service.get(
+                                "/api/v1/scrubs/promise?site="
+                                        + Connection.encoded(run.value().site()),
+                                ShownPromise.class)
+                        .value()
+                        .promise()
+                        .bytes()
+                : Done.UNKNOWN;
         return Following.end(
                 service,
                 run,
                 RUNS + "/" + run.value().id(),
                 ShownRun.class,
                 shown -> shown.run().goesOn(),
-                shown -> progress(shown, pace),
+                shown -> progress(shown, bytesAll, pace),
                 ifInterrupted);
     }
 
-    private static String progress(ShownRun run, Pace pace) {
-        Progress done = run.progress();
-        Rate rate = pace.add(System.nanoTime(), done.bytesMoved(), done.entriesDone());
-        return Terminal.attached() && run.scrub() == null
-                ? RunReport.progress(run.run(), done, rate)
-                : progress(run, false);
+    private static String progress(ShownRun shown, long bytesAll, Pace pace) {
+        ShownScrub scrub = shown.scrub();
+        long now = System.nanoTime();
+        if (scrub != null) {
+            return RunReport.progress(
+                    shown.run(), scrub, bytesAll, pace.add(now, scrub.bytesRead(), scrub.copiesRead()));
+        }
+        Progress done = shown.progress();
+        return RunReport.progress(shown.run(), done, pace.add(now, done.bytesMoved(), done.entriesDone()));
     }
 
-    private static String progress(ShownRun shown, boolean moved) {
+    private static String progress(ShownRun shown) {
         ShownScrub scrub = shown.scrub();
         return scrub == null
-                ? RunReport.progress(
-                        shown.run(), moved ? shown.progress() : shown.progress().recorded())
+                ? RunReport.progress(shown.run(), shown.progress())
                 : RunReport.progress(shown.run(), scrub.copiesRead(), scrub.bytesRead(), scrub.copiesDamaged());
     }
 
@@ -323,16 +366,27 @@ public final class Dozo {
         if (failure instanceof ParameterException usage) {
             throw usage;
         }
-        if (failure instanceof Failure known) {
-            commandLine.getErr().println("dozo: " + known.getMessage());
-            return known.exitCode();
-        }
         if (failure instanceof InterruptedException) {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         }
-        commandLine.getErr().println("dozo: internal error:");
-        failure.printStackTrace(commandLine.getErr());
-        return Exit.DEFECT;
+        return Complaint.print(commandLine.getErr(), parsed.originalArgs(), failure);
+    }
+
+    /** Prints what is wrong with a command line. */
+    private static int misused(IParameterExceptionHandler others, ParameterException wrong, String... arguments)
+            throws Exception {
+        CommandLine command = wrong.getCommandLine();
+        return Complaint.isAskedBy(List.of(arguments))
+                ? Complaint.print(
+                        command.getErr(),
+                        List.of(arguments),
+                        new Failure(
+                                Exit.USAGE,
+                                Connection.text(wrong.getMessage()),
+                                "See %s --help"
+                                        .formatted(command.getCommandSpec().qualifiedName()),
+                                null))
+                : others.handleParseException(wrong, arguments);
     }
 }

@@ -149,7 +149,11 @@ final class FindingsCommand implements Callable<Integer> {
                                 ? ""
                                 : "; last by run %d at %s"
                                         .formatted(finding.lastRun(), Times.text(finding.lastFoundAt())),
-                        finding.supersededBy() == null ? "" : "; superseded by run " + finding.supersededBy()));
+                        finding.refuted()
+                                ? "; no longer true"
+                                : finding.supersededBy() == null
+                                        ? ""
+                                        : "; superseded by run " + finding.supersededBy()));
         RunReport.findings(out, List.of(finding));
     }
 }

@@ -9,10 +9,6 @@ import java.util.function.Predicate;
 final class Following {
 
     private static final Duration POLL = Duration.ofMillis(500);
-    private static final String CLEAR = "\r\u001b[K";
-
-    /** The columns of a narrow terminal. A line that is broken there cannot be overwritten. */
-    private static final int NARROW = 80;
 
     private Following() {}
 
@@ -20,7 +16,7 @@ final class Following {
      * Returns the last state.
      *
      * @param address where the state is
-     * @param line the progress; on a terminal, if it is short, in one line that is overwritten; else in a new line when it changes
+     * @param line the progress; empty: nothing to show
      * @param ifInterrupted what becomes of the work if only this process ends, for example by Ctrl-C
      */
     static <T> Answer<T> end(
@@ -35,27 +31,15 @@ final class Following {
         Thread atExit = new Thread(() -> say(service.commandLine().getErr(), ifInterrupted));
         Runtime.getRuntime().addShutdownHook(atExit);
         try {
-            PrintWriter err = service.progress();
-            boolean terminal = Terminal.attached();
-            Answer<T> shown = started;
-            String last = "";
-            while (goesOn.test(shown.value())) {
-                String text = line.apply(shown.value());
-                if (terminal && text.length() < NARROW) {
-                    err.print(CLEAR + text);
-                } else if (!text.equals(last)) {
-                    err.println((terminal ? CLEAR : "") + text);
+            try (Meter meter = new Meter(service.commandLine().getErr(), Meter.Manner.of(service.quiet()))) {
+                Answer<T> shown = started;
+                while (goesOn.test(shown.value())) {
+                    meter.show(line.apply(shown.value()));
+                    Thread.sleep(POLL);
+                    shown = service.get(address, type);
                 }
-                err.flush();
-                last = text;
-                Thread.sleep(POLL);
-                shown = service.get(address, type);
+                return shown;
             }
-            if (terminal) {
-                err.print(CLEAR);
-                err.flush();
-            }
-            return shown;
         } finally {
             forget(atExit);
         }

@@ -41,10 +41,18 @@ final class LedgerCommand {
         @Option(names = "--actor", paramLabel = "NAME", description = "Only what this user did; dozo: the program.")
         private @Nullable String actor;
 
-        @Option(names = "--from", paramLabel = "DAY", description = "From this day or time on.")
+        @Option(
+                names = {"--since", "--from"},
+                paramLabel = "WHEN",
+                description = "From this day or time on: yesterday, 7d, 2026-11-28.",
+                converter = When.Begin.class)
         private @Nullable String from;
 
-        @Option(names = "--until", paramLabel = "DAY", description = "To the end of this day, or before this moment.")
+        @Option(
+                names = "--until",
+                paramLabel = "WHEN",
+                description = "To the end of this day, or before this moment.",
+                converter = When.End.class)
         private @Nullable String until;
 
         @Option(names = "--after", defaultValue = "0", paramLabel = "SEQ", description = "Only rows after this number.")
@@ -126,6 +134,7 @@ final class LedgerCommand {
                 found,
                 "{verdict=INTACT?}The ledger is intact: every row is as it was written.",
                 "{verdict=INCOMPLETE?}Nothing is broken, but it is not proven that no rows were removed at the end or rewritten.",
+                "{why}",
                 "  rows     {rows number} checked",
                 "  head     row {head.seq} of {head.at}",
                 "           {head.hash}");

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.api.ManifestApi.ShownManifest;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +41,9 @@ final class ManifestCommand implements Callable<Integer> {
 
         @Option(
                 names = "--as-of",
-                paramLabel = "DAY",
-                description = "The latest manifest at the end of a day, or at a time.")
+                paramLabel = "WHEN",
+                description = "The latest manifest at the end of a day, or at a time: yesterday, 7d, 2026-11-28.",
+                converter = When.End.class)
         private @Nullable String asOf;
     }
 
@@ -92,7 +94,8 @@ final class ManifestCommand implements Callable<Integer> {
                     Exit.REFUSED,
                     asOf == null
                             ? experiment + " has no manifest yet"
-                            : "%s had no manifest yet at %s: choose a later time".formatted(experiment, asOf));
+                            : "%s had no manifest yet at %s: choose a later time"
+                                    .formatted(experiment, Times.text(Instant.parse(asOf))));
         }
         return Answer.first(found);
     }

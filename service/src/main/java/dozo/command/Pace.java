@@ -2,42 +2,48 @@ package dozo.command;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 
 /** Calculates rates over the last seconds. Not thread-safe. */
 public final class Pace {
 
-    /** The period over which rates are averaged. */
-    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** The periods over which rates are averaged, the shortest first. */
+    private static final List<Long> WINDOWS_NANOS =
+            LongStream.of(5, 20, 60).map(TimeUnit.SECONDS::toNanos).boxed().toList();
 
     private final Deque<Sample> samples = new ArrayDeque<>();
 
     private record Sample(long nanos, long bytes, long entries) {}
 
     /** What is done in a second. */
-    public record Rate(long bytes, long entries) {
+    public record Rate(long bytes, long entries) {}
 
-        /** Returns how long these bytes take at this rate, as the end of a line; empty if that is not known. */
-        String left(long bytesLeft) {
-            if (bytes <= 0) {
-                return "";
-            }
-            long seconds = bytesLeft / bytes;
-            return "  %d:%02d:%02d left".formatted(seconds / 3600, seconds / 60 % 60, seconds % 60);
-        }
-    }
-
-    /** Adds what was done up to a moment, and returns the rate. Counts that begin anew begin a new period. */
-    public Rate add(long nanos, long bytes, long entries) {
+    /** Adds what was done up to a moment, and returns the rates over the periods, that of the shortest first. */
+    public List<Rate> add(long nanos, long bytes, long entries) {
+        // Counts that begin anew begin a new period.
         if (!samples.isEmpty() && (samples.getLast().bytes > bytes || samples.getLast().entries > entries)) {
             samples.clear();
         }
-        samples.addLast(new Sample(nanos, bytes, entries));
-        while (samples.size() > 2 && nanos - samples.getFirst().nanos > WINDOW_NANOS) {
+        Sample last = new Sample(nanos, bytes, entries);
+        samples.addLast(last);
+        while (samples.size() > 2 && nanos - samples.getFirst().nanos > WINDOWS_NANOS.getLast()) {
             samples.removeFirst();
         }
+        return WINDOWS_NANOS.stream().map(window -> over(window, last)).toList();
+    }
+
+    private Rate over(long window, Sample last) {
+        // At least one sample before the last, however old, as the period's begin.
         Sample first = samples.getFirst();
-        double seconds = Math.max((nanos - first.nanos) / 1e9, 0.001);
-        return new Rate((long) ((bytes - first.bytes) / seconds), (long) ((entries - first.entries) / seconds));
+        for (Sample each : samples) {
+            if (last.nanos - each.nanos >= window) {
+                first = each;
+            }
+        }
+        double seconds = Math.max((last.nanos - first.nanos) / 1e9, 0.001);
+        return new Rate(
+                (long) ((last.bytes - first.bytes) / seconds), (long) ((last.entries - first.entries) / seconds));
     }
 }

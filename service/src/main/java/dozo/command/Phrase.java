@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  * <p>A mark says how a field is written: {@code {field word}} a constant as a word, {@code words} as words; {@code lines}
  * a list or text with its lines; {@code list} with commas and spaces; {@code count} how many a list has; {@code raw} as in JSON; {@code number}
  * with separators; {@code signed} with its sign; {@code size} bytes; {@code rate} bytes a second; {@code day} the day of
- * a time, in UTC; {@code time} seconds; {@code ms} seconds in milliseconds.
+ * a time, in this machine's zone; {@code time} seconds; {@code ms} seconds in milliseconds.
  */
 record Phrase(String text) {
 
@@ -114,7 +114,7 @@ record Phrase(String text) {
             case "signed" -> "%+d".formatted(number(value));
             case "size" -> Size.text(number(value));
             case "rate" -> Rate.text(number(value));
-            case "day" -> value.asString("").substring(0, 10);
+            case "day" -> Times.day(Instant.parse(value.asString("")));
             case "time" -> PlanReport.time(value.asDouble());
             case "ms" -> String.format(Locale.ROOT, "%.2f", 1_000 * value.asDouble());
             default -> plain(value.asString(""));

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A REST address with parameters. */
@@ -12,9 +13,11 @@ final class Query {
         this.address = new StringBuilder(path);
     }
 
-    /** Adds a parameter, unless it is null. */
+    /** Adds a parameter, unless it is null; of several values, each. */
     Query with(String name, @Nullable Object value) {
-        if (value != null) {
+        if (value instanceof List<?> several) {
+            several.forEach(each -> with(name, each));
+        } else if (value != null) {
             address.append(next).append(name).append('=').append(Connection.encoded(value.toString()));
             next = '&';
         }

@@ -80,7 +80,11 @@ final class RegisterCommand implements Callable<Integer> {
         @Option(names = "--scanner", paramLabel = "N", description = "The scanner's code.")
         private @Nullable String scanner;
 
-        @Option(names = "--acquired", paramLabel = "DAY", description = "The day of the visit, such as 2026-10-01.")
+        @Option(
+                names = "--acquired",
+                paramLabel = "DAY",
+                description = "The day of the visit, such as 2026-10-01 or yesterday.",
+                converter = When.Day.class)
         private @Nullable String acquired;
 
         @Option(

@@ -23,6 +23,7 @@ import dozo.file.Malformed;
 import dozo.file.Owner;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
+import dozo.plan.Work;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.Way;
@@ -156,8 +157,9 @@ final class RestoreCommand implements Callable<Integer> {
 
         @Option(
                 names = "--as-of",
-                paramLabel = "TIME",
-                description = "The latest manifest at a day, or at a time such as 2026-10-01T15:00:00Z.")
+                paramLabel = "WHEN",
+                description = "The latest manifest at the end of a day, or at a time: yesterday, 7d, 2026-11-28.",
+                converter = When.End.class)
         @Nullable
         String asOf;
     }
@@ -310,9 +312,11 @@ final class RestoreCommand implements Callable<Integer> {
         PrintWriter err = service.commandLine().getErr();
         CopyReport report = new CopyReport();
         long began = System.nanoTime();
-        CopyMeter.Manner manner = CopyMeter.Manner.of(service.quiet());
+        Work expected = selection().isAll()
+                ? new Work(manifest.bytes(), manifest.files() + manifest.folders() + manifest.links())
+                : null;
         Progress end;
-        try (CopyMeter meter = CopyMeter.of(restore, err, manner)) {
+        try (CopyMeter meter = CopyMeter.of(restore, err, service.quiet(), expected)) {
             meter.say("%s, manifest %d, sealed %s"
                     .formatted(manifest.experiment(), manifest.number(), Times.text(manifest.sealedAt())));
             end = restore.run(finding -> meter.say(report.add(finding)));

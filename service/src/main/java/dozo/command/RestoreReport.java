@@ -1,9 +1,14 @@
 package dozo.command;
 
+import dozo.api.ManifestApi.ShownManifest;
+import dozo.command.Pace.Rate;
 import dozo.file.Size;
+import dozo.plan.Work;
 import dozo.restore.KeptRestore;
 import dozo.restore.Restores.RestoreState;
+import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** A restore or a drill by the service, for a terminal. */
@@ -20,13 +25,15 @@ final class RestoreReport {
     static int follow(Connection service, Answer<KeptRestore> requested, String address) throws InterruptedException {
         String goesOn = "%s %d goes on in the service; to stop it: POST %s/stop"
                 .formatted(kind(requested.value()), requested.value().id(), address);
+        Pace pace = new Pace();
+        Work all = all(service, requested.value());
         Answer<KeptRestore> restore = Following.end(
                 service,
                 requested,
                 address,
                 KeptRestore.class,
                 each -> each.state().goesOn(),
-                RestoreReport::line,
+                each -> progress(each, all, pace),
                 goesOn);
         KeptRestore ended = restore.value();
         service.print(restore, out -> {
@@ -39,6 +46,42 @@ final class RestoreReport {
                     .forEach(each -> Phrase.print(out, each, "  {reason}  [{path raw}]  [{message raw}]"));
         });
         return ended.state() == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    /** Returns all that is restored; null if that is known only at the end. */
+    private static @Nullable Work all(Connection service, KeptRestore restore) {
+        if (service.quiet() || !restore.selection().isAll()) {
+            return null;
+        }
+        try {
+            ShownManifest manifest = service.get(
+                            "%s/manifests/%d"
+                                    .formatted(
+                                            Dozo.experimentAddress(service.commandLine(), restore.experiment()),
+                                            restore.manifest()),
+                            ShownManifest.class)
+                    .value();
+            return new Work(manifest.bytes(), manifest.files() + manifest.folders() + manifest.links());
+        } catch (Failure unknown) {
+            // NB: the restore goes on without it.
+            return null;
+        }
+    }
+
+    private static String progress(KeptRestore restore, @Nullable Work all, Pace pace) {
+        List<Rate> rates = pace.add(System.nanoTime(), restore.bytesVerified(), restore.entriesVerified());
+        return restore.state() != RestoreState.RUNNING
+                ? line(restore)
+                : new Done(
+                                kind(restore) + " " + restore.id(),
+                                restore.entriesVerified(),
+                                all == null ? restore.entries() : all.entries(),
+                                restore.bytesVerified(),
+                                all == null ? restore.bytes() : all.bytes(),
+                                all != null,
+                                false,
+                                restore.findings() == 0 ? "" : "findings: " + restore.findings())
+                        .line(rates);
     }
 
     private static String line(KeptRestore restore) {

@@ -3,6 +3,7 @@ package dozo.command;
 import static java.util.Objects.requireNonNull;
 
 import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.CoverageApi.Stand;
 import dozo.api.ShownExperiment;
 import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.file.Size;
@@ -41,11 +42,41 @@ final class RiskReport {
                         .collect(Collectors.toMap(RiskReport::name, each -> words(requireNonNull(each.state()))));
     }
 
-    /** Prints at most {@value #SHOWN} experiments for each state; nothing if nothing needs a person. */
+    /** Prints how the data stands at each site, and what to do first on a new installation. */
+    static void print(PrintWriter out, List<Stand> stands) {
+        for (Stand stand : stands) {
+            Kind kind = Kind.of(stand.headline());
+            out.println((stands.size() > 1 && kind.ofSite() ? stand.site() + ": " : "")
+                    + colour(kind).of(stand.sentence())
+                    + (stand.nextNight() == null ? "" : " Next night: %s.".formatted(Times.minute(stand.nextNight()))));
+            if (kind == Kind.NONE && !stand.safe()) {
+                out.println(
+                        stand.site() == null
+                                ? "First add a site: dozo site add NAME USER@HOST:/FOLDER"
+                                : "First register an experiment: dozo register --project PROJECT --code EXPERIMENT FOLDER");
+            }
+        }
+    }
+
+    /** Returns whether everything is safe, and nothing needs a person. */
+    static boolean isWell(Stand stand) {
+        return stand.safe() && !Kind.of(stand.headline()).bad();
+    }
+
+    private static Colour colour(Kind kind) {
+        return kind == Kind.SAFE ? Colour.GOOD : kind.bad() ? Colour.BAD : Colour.WAITING;
+    }
+
+    /** Prints the sentence if it needs a person, and the experiments at risk. */
     static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
         if (coverage.headline() != null && Kind.of(coverage.headline()).bad()) {
             out.println(Colour.BAD.of(requireNonNull(coverage.sentence())));
         }
+        printRisks(out, service, coverage);
+    }
+
+    /** Prints at most {@value #SHOWN} experiments for each state; nothing if none is at risk or retired. */
+    static void printRisks(PrintWriter out, Connection service, ShownCoverage coverage) {
         for (Risk risk : coverage.risks() == null ? List.<Risk>of() : coverage.risks()) {
             lines(risk, service, coverage)
                     .forEach(line -> out.println("  %s: %s"

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.api.ShownRun.ShownScrub;
 import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.ledger.Findings;
@@ -34,7 +35,9 @@ public final class RunReport {
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
         if (progress.units() == 0) {
-            String what = run.goesOn() ? "looking for what is new" : "nothing to send";
+            String what = run.goesOn()
+                    ? "looking for what is new"
+                    : run.state() == RunState.COMPLETE ? "nothing to send" : "nothing was sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
         }
         String moved = progress.bytesMoved() == 0 ? "" : ", %s moved".formatted(Size.text(progress.bytesMoved()));
@@ -43,7 +46,7 @@ public final class RunReport {
                 .formatted(
                         run.id(),
                         word(run.state()),
-                        percent(progress),
+                        progress.percent(),
                         Size.text(progress.bytesDone()),
                         Size.text(progress.bytes()),
                         progress.unitsDone(),
@@ -52,22 +55,46 @@ public final class RunReport {
                         failed);
     }
 
-    /** Returns the progress of a run in progress and its rate, in less than the 80 columns of a narrow terminal. */
-    public static String progress(Run run, Progress progress, Rate rate) {
-        long bytes = progress.bytes();
-        if (run.state() != RunState.RUNNING || bytes == 0) {
+    /** Returns the progress of a run in progress and its rates, in less than the 80 columns of a narrow terminal. */
+    public static String progress(Run run, Progress progress, List<Rate> rates) {
+        if (run.state() != RunState.RUNNING || progress.bytes() == 0) {
             return progress(run, progress.recorded());
         }
-        long arrived = progress.bytesArrived();
-        return "run %d  %d%% verified  %d%% moved of %s  %s/s  %,d files/s%s"
-                .formatted(
-                        run.id(),
-                        percent(progress),
-                        Math.max(percent(progress), 100 * arrived / bytes),
-                        Size.text(bytes),
-                        Size.text(rate.bytes()),
-                        rate.entries(),
-                        rate.left(bytes - arrived));
+        return new Done(
+                        "run " + run.id(),
+                        progress.entriesDone(),
+                        Done.UNKNOWN,
+                        progress.bytesArrived(),
+                        progress.bytes(),
+                        true,
+                        progress.unitsDone() == progress.units(),
+                        "%d%% verified%s"
+                                .formatted(
+                                        progress.percent(),
+                                        progress.unitsFailed() == 0
+                                                ? ""
+                                                : ", %,d failed".formatted(progress.unitsFailed())))
+                .line(rates);
+    }
+
+    /**
+     * Returns the same of a scrub in progress.
+     *
+     * @param bytesAll what it reads; {@link Done#UNKNOWN}: how much is due is known only when it is read
+     */
+    static String progress(Run run, ShownScrub scrub, long bytesAll, List<Rate> rates) {
+        return run.state() != RunState.RUNNING
+                ? progress(run, scrub.copiesRead(), scrub.bytesRead(), scrub.copiesDamaged())
+                : new Done(
+                                "scrub " + run.id(),
+                                scrub.copiesRead(),
+                                Done.UNKNOWN,
+                                scrub.bytesRead(),
+                                bytesAll,
+                                bytesAll != Done.UNKNOWN,
+                                false,
+                                scrub.copiesDamaged() == 0 ? "" : "%,d damaged".formatted(scrub.copiesDamaged()))
+                        .line(rates);
     }
 
     /** Returns the progress of a scrub as one line without a line break. */
@@ -225,14 +252,5 @@ public final class RunReport {
             case FINDINGS -> "ended with findings";
             case FAILED, STOPPED -> state.name().toLowerCase(Locale.ROOT);
         };
-    }
-
-    /** Returns the progress in percent: 100 only if everything is done. */
-    private static long percent(Progress progress) {
-        boolean done = progress.unitsDone() == progress.units();
-        if (done || progress.bytes() == 0) {
-            return done ? 100 : 100 * progress.unitsDone() / progress.units();
-        }
-        return Math.min(99, (long) (100.0 * progress.bytesDone() / progress.bytes()));
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -109,8 +110,17 @@ final class ScrubCommand implements Callable<Integer> {
                 names = "--until",
                 paramLabel = "TIME",
                 description =
-                        "Reads until this time, within a year: 06:00 (in the service's time zone), 2026-10-01T06:00:00Z.")
+                        "Reads until this time, within a year: 06:00 (in the service's time zone), +8h, tomorrow, \"2026-11-28 14:00\".",
+                converter = Time.class)
         private @Nullable String until;
+    }
+
+    /** A time of day, which the service knows, or any other time. */
+    private static final class Time implements ITypeConverter<String> {
+        @Override
+        public String convert(String typed) {
+            return typed.matches("[0-9:]+") ? typed : new When.Until().convert(typed);
+        }
     }
 
     /** Whether reads must come from the disk; one of two options. */

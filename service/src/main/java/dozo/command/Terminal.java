@@ -6,19 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Detects terminals. */
-public final class Terminal {
+final class Terminal {
 
     private Terminal() {}
 
-    /** Returns whether input and output are a terminal, on which a line can be overwritten. */
     @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again if there is no terminal
-    public static boolean attached() {
+    private static boolean attached() {
         Console console = System.console();
         return console != null && console.isTerminal();
     }
 
     /**
-     * Returns whether standard error is a terminal. On Linux, a link in /proc answers this at once; elsewhere, Java's
+     * Returns whether standard error is a terminal, on which a line can be overwritten. On Linux, a link in /proc answers this at once; elsewhere, Java's
      * console does.
      */
     static boolean takesErrors() {

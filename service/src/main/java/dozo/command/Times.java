@@ -1,22 +1,22 @@
 package dozo.command;
 
+import dozo.file.Zoned;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Formats times for people. Programs get them in ISO form, in UTC, from {@code --json} and {@code --csv}. */
 final class Times {
 
-    private static final DateTimeFormatter FORMAT =
-            DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss xxx", Locale.ROOT).withZone(ZoneId.systemDefault());
-
     private Times() {}
 
     /** Returns a time in this machine's zone, such as 2026-10-02 00:00:00 +09:00; "-" for null. */
     static String text(@Nullable Instant time) {
-        return time == null ? "-" : FORMAT.format(time);
+        return time == null ? "-" : Zoned.text(time);
+    }
+
+    /** Returns it without seconds. */
+    static String minute(Instant time) {
+        return text(time).replaceFirst(":\\d\\d ", " ");
     }
 
     /** Returns its day in this machine's zone. */

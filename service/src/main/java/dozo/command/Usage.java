@@ -24,7 +24,7 @@ public final class Usage {
 
     /** The commands in the help of {@code dozo}; others follow at the end. */
     private static final String GROUPS = """
-            Daily work: register experiments status report findings alert run retry replicate pause resume stop edit release \
+            Daily work: register experiments find status report findings alert run retry replicate pause resume stop edit frozen release \
             retire unretire retired restore drill gaps
             Audit: coverage audit hold erasure prove manifest certificate certificate-key ledger scrub identity
             Set-up: doctor site tune recovery-key project user token origin flywheel bookings source plan forecast

@@ -2,10 +2,9 @@ package dozo.demo;
 
 import dozo.command.CoverageTable;
 import dozo.command.Exit;
+import dozo.command.Meter;
 import dozo.command.Pace;
-import dozo.command.Pace.Rate;
 import dozo.command.RunReport;
-import dozo.command.Terminal;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
@@ -73,7 +72,6 @@ public final class Demo implements Callable<Integer> {
     private static final int FINDINGS_SHOWN = 50;
     private static final int EXPERIMENTS_PAGE = 500;
     private static final Duration POLL = Duration.ofMillis(250);
-    private static final Duration POLL_LINES = Duration.ofSeconds(1);
 
     /** The longest time without a line of output. */
     private static final Duration QUIET_MAX = Duration.ofSeconds(2);
@@ -299,7 +297,7 @@ public final class Demo implements Callable<Integer> {
         Run ended = follow(
                 runs, started.getBean(Operations.class).start("dr", ACTOR).id());
         PrintWriter out = out();
-        RunReport.print(out, ended, runs.progress(ended.id()));
+        RunReport.print(out, ended, runs.progress(Sight.EVERYTHING, ended.id()));
         RunReport.findings(out, started.getBean(Findings.class).of(Sight.EVERYTHING, ended.id(), 0, FINDINGS_SHOWN));
         if (ended.findings() > FINDINGS_SHOWN) {
             say("  … and more: dozo status");
@@ -322,22 +320,18 @@ public final class Demo implements Callable<Integer> {
         return all;
     }
 
-    /** Shows a run's progress until it ends: on a terminal one line that changes, otherwise a line a second. */
+    /** Shows a run's progress until it ends. */
     private Run follow(Runs runs, long id) throws InterruptedException {
-        boolean terminal = Terminal.attached();
         Pace pace = new Pace();
         Run run = runs.find(id).orElseThrow();
-        while (run.goesOn()) {
-            Progress progress = runs.progress(id);
-            Rate rate = pace.add(System.nanoTime(), progress.bytesMoved(), progress.entriesDone());
-            String line = RunReport.progress(run, progress, rate);
-            out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());
-            out().flush();
-            Thread.sleep(terminal ? POLL : POLL_LINES);
-            run = runs.find(id).orElseThrow();
-        }
-        if (terminal) {
-            out().print("\r\u001b[K");
+        try (Meter meter = Meter.on(out())) {
+            while (run.goesOn()) {
+                Progress progress = runs.progress(Sight.EVERYTHING, id);
+                meter.show(RunReport.progress(
+                        run, progress, pace.add(System.nanoTime(), progress.bytesMoved(), progress.entriesDone())));
+                Thread.sleep(POLL);
+                run = runs.find(id).orElseThrow();
+            }
         }
         return run;
     }

@@ -32,6 +32,7 @@ public final class Doctor {
             new Check("database", DatabaseCheck::look),
             new Check("service", ServiceCheck::look),
             Check.ofSettings("schedule", ScheduleSettings.class, ScheduleCheck::look),
+            Check.ofSettings("first steps", ScheduleSettings.class, StepsCheck::look),
             Check.ofSettings("broker", BrokerSettings.class, BrokerCheck::look),
             Check.ofSettings("directory", DirectorySettings.class, DirectoryCheck::look),
             new Check("oidc", OidcCheck::look),

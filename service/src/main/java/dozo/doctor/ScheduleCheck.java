@@ -1,6 +1,7 @@
 package dozo.doctor;
 
 import dozo.file.Rate;
+import dozo.file.Zoned;
 import dozo.ledger.Ledger;
 import dozo.plan.Hours.Step;
 import dozo.registry.SiteSchedules;
@@ -81,9 +82,8 @@ final class ScheduleCheck {
             Instant now = installation.clock().instant();
             results.add(nights.next(site.id(), now)
                     .map(next -> Result.ok(
-                            ABOUT,
-                            "the next night to site %s is due at %s".formatted(site.name(), next.atZone(usual.zone()))))
-                    .orElseGet(() -> Result.warning(
+                            ABOUT, "the next night to site %s is due at %s".formatted(site.name(), Zoned.text(next))))
+                    .orElseGet(() -> Result.hint(
                             ABOUT,
                             "no night to site %s is ever due".formatted(site.name()),
                             "Set DOZO_SCHEDULE_CRON, or a schedule of the site: dozo site schedule %s \"0 0 1 * * *\"."

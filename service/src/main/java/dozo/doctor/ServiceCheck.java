@@ -1,6 +1,7 @@
 package dozo.doctor;
 
 import dozo.file.Build;
+import dozo.file.Zoned;
 import dozo.run.Equipment.Difference;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
@@ -9,8 +10,6 @@ import dozo.run.Services.Unlike;
 import dozo.start.Settings;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -70,7 +69,7 @@ final class ServiceCheck {
                             "no service stands by: "
                                     + missing.stream()
                                             .map(each -> "%s was last there at %s"
-                                                    .formatted(each.name(), second(each.seenAt())))
+                                                    .formatted(each.name(), Zoned.text(each.seenAt())))
                                             .collect(Collectors.joining(", ")),
                             "Start one of them, so that it takes over if the active one fails. A service that was removed is forgotten after 7 days."));
         }
@@ -79,10 +78,6 @@ final class ServiceCheck {
                 .map(each -> "%s (%s)".formatted(each.name(), each.version()))
                 .collect(Collectors.joining(", "));
         return names.isEmpty() ? Optional.empty() : Optional.of(Result.ok(ABOUT, "standing by: " + names));
-    }
-
-    private static Instant second(Instant moment) {
-        return moment.truncatedTo(ChronoUnit.SECONDS);
     }
 
     private static List<Result> active(Optional<JdbcClient> catalogue, String here) {
@@ -101,7 +96,7 @@ final class ServiceCheck {
     private static Result active(ResultSet row, String here) throws SQLException {
         String name = row.getString("name");
         String message = "%s is active since %s, version %s"
-                .formatted(name, row.getTimestamp("began_at").toInstant(), row.getString("version"));
+                .formatted(name, Zoned.text(row.getTimestamp("began_at").toInstant()), row.getString("version"));
         return Result.ok(ABOUT, name.equals(here) ? message : message + "; this one, %s, stands by".formatted(here));
     }
 }

@@ -14,6 +14,7 @@
             "message",
             "people",
             "plan",
+            "record",
             "registry",
             "remote",
             "run",

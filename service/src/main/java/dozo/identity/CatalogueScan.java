@@ -32,13 +32,14 @@ public final class CatalogueScan {
             entry("tree_folder", Set.of()),
             // Where sources are, and what people call them.
             entry("project", Set.of("title", "source_roots", "restore_roots")),
-            entry("experiment", Set.of("title", "source_root", "list_file")),
+            entry("experiment", Set.of("title", "words", "source_root", "list_file")),
             entry("origin", Set.of("spool", "patterns")),
             entry("origin_project", Set.of("theirs")),
             entry("arrival", Set.of("item", "theirs", "title")),
             // What is missing, by name.
             entry("finding", Set.of("path", "message")),
-            entry("frozen_experiment", Set.of("message")),
+            entry("frozen_experiment", Set.of("message", "signs")),
+            entry("frozen_change", Set.of()),
             entry("reconciliation_item", Set.of("name", "id", "message")),
             entry("restore", Set.of("folder", "part", "paths", "patterns", "message")),
             entry("restore_finding", Set.of("path", "message")),

@@ -2,9 +2,12 @@ package dozo.message;
 
 import dozo.alert.Condition.Kind;
 import dozo.alert.Outbox.Message;
+import dozo.alert.Outbox.Occasion;
 import dozo.report.Reports;
 import dozo.report.Teller;
 import dozo.report.Told;
+import dozo.run.Headlines;
+import dozo.run.Sentence;
 import dozo.start.Settings;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -25,6 +28,7 @@ class Text {
     private final MessageSource words;
     private final Reports reports;
     private final Teller teller;
+    private final Headlines headlines;
     private final Settings settings;
     private final ZoneId zone;
 
@@ -42,10 +46,11 @@ class Text {
             @Nullable String html,
             @Nullable Told report) {}
 
-    Text(MessageSource words, Reports reports, Teller teller, Settings settings, ZoneId zone) {
+    Text(MessageSource words, Reports reports, Teller teller, Headlines headlines, Settings settings, ZoneId zone) {
         this.words = words;
         this.reports = reports;
         this.teller = teller;
+        this.headlines = headlines;
         this.settings = settings;
         this.zone = zone;
     }
@@ -86,8 +91,10 @@ class Text {
     }
 
     private String sentence(Message message, Kind kind, Locale locale) {
-        Object[] arguments = {message.count(), message.subject(), 1};
-        return words.getMessage("headline." + kind.name(), arguments, locale);
+        Sentence sentence = message.occasion() == Occasion.CLEARED
+                ? Sentence.of(kind, message.count(), message.subject(), 1, null)
+                : headlines.sentence(kind, message.project(), message.count(), message.subject());
+        return sentence.in(words, locale);
     }
 
     private void line(StringJoiner body, String key, @Nullable String value, Locale locale) {

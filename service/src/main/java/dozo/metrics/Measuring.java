@@ -1,5 +1,7 @@
 package dozo.metrics;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.db.ActiveService;
 import dozo.drill.DrillPromises.Standing;
 import dozo.ledger.Coverage;
@@ -138,7 +140,7 @@ class Measuring {
         if (projects.size() <= PROJECTS_MAX) {
             for (Group project : projects) {
                 String code = String.valueOf(project.name());
-                Totals totals = project.totals();
+                Totals totals = requireNonNull(project.totals());
                 samples.add(new Sample(Metric.PROJECT_EXPERIMENTS, totals.experiments(), site.name(), code));
                 samples.add(new Sample(Metric.PROJECT_EXPERIMENTS_SAFE, totals.experimentsSafe(), site.name(), code));
             }
@@ -160,7 +162,7 @@ class Measuring {
         boolean isPaused = run.filter(each -> each.state() == RunState.PAUSED).isPresent();
         samples.add(new Sample(Metric.RUN_PAUSED, number(isPaused)));
         run.ifPresent(each -> {
-            Progress progress = runs.progress(each.id());
+            Progress progress = runs.progress(Sight.EVERYTHING, each.id());
             samples.add(new Sample(Metric.RUN_BYTES, progress.bytesMoved()));
             samples.add(new Sample(Metric.RUN_PLANNED, progress.bytes()));
             samples.add(new Sample(Metric.RUN_DONE, progress.bytesDone()));

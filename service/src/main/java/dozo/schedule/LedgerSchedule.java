@@ -2,6 +2,7 @@ package dozo.schedule;
 
 import dozo.db.ActiveService;
 import dozo.ledger.Ledger;
+import dozo.ledger.Verification;
 import dozo.run.Timetable;
 import dozo.verify.LedgerVerification;
 import dozo.verify.LedgerVerification.Verdict;
@@ -14,13 +15,19 @@ import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
-/** Verifies the ledger once a day. A broken one becomes a condition that people are told about. */
+/**
+ * Verifies the whole ledger after each night: when a run has written an anchor since the last time, at most twice a day, or at once
+ * if the last one was incomplete. Without anchors, it does so once a day. A broken one becomes a condition that people are told about.
+ */
 @Component
 class LedgerSchedule {
 
     private static final Logger LOG = LoggerFactory.getLogger(LedgerSchedule.class);
 
     private static final Duration EVERY = Duration.ofDays(1);
+
+    /** After a complete one, an anchor waits until this time has passed: a ledger of ten years takes seconds. */
+    private static final Duration REST = Duration.ofHours(12);
 
     private final Ledger ledger;
     private final LedgerVerification verification;
@@ -43,12 +50,18 @@ class LedgerSchedule {
         }
     }
 
-    private boolean isDue() {
+    boolean isDue() {
         Instant now = clock.instant();
         return ledger.lastVerification()
                 .map(last -> Timetable.isAhead(last.beganAt(), now)
-                        || last.beganAt().plus(EVERY).isBefore(now))
+                        || last.beganAt().plus(EVERY).isBefore(now)
+                        || mayProveMore(last, now))
                 .orElse(true);
+    }
+
+    private boolean mayProveMore(Verification last, Instant now) {
+        boolean incomplete = last.verdict().equals(Verification.INCOMPLETE);
+        return (incomplete || last.beganAt().plus(REST).isBefore(now)) && ledger.isAnchoredSince(last.beganAt());
     }
 
     private void check() {

@@ -1,6 +1,7 @@
 package dozo.schedule;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.plan.ReadingWindow.Opening;
 import dozo.plan.ScrubForecast;
 import dozo.plan.ScrubForecast.Need;
@@ -104,7 +105,7 @@ class ScrubSchedule {
     }
 
     private boolean started(Site site, Opening opening, Instant now) {
-        Optional<Run> last = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
+        Optional<Run> last = runs.page(Sight.EVERYTHING, Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
                 .filter(run -> run.siteId() == site.id())
                 .findFirst();
         Look look = new Look(opening, last.map(Run::id).orElse(0L));

@@ -8,6 +8,7 @@
             "run",
             "registry",
             "ledger",
+            "search",
             "setting",
             "start",
             "verify",

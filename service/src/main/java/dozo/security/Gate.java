@@ -219,15 +219,10 @@ class Gate implements HandlerInterceptor {
         Set<Role> roles = user.roles().stream()
                 .filter(role -> token == null || token.roles().contains(role))
                 .collect(Collectors.toSet());
-        return switch (line.get().of(roles)) {
-            case NONE -> new Refused(HttpStatus.FORBIDDEN, noRole(line.get(), user, token != null));
-            case OWN -> own(request, Sight.of(user.projects()));
-            case SELF -> own(request, Sight.of(Set.of()));
-            case ALL -> {
-                request.setAttribute(Sight.class.getName(), Sight.EVERYTHING);
-                yield null;
-            }
-        };
+        Optional<Sight> sight = line.get().sight(roles, user.projects());
+        return sight.isPresent()
+                ? own(request, sight.get())
+                : new Refused(HttpStatus.FORBIDDEN, noRole(line.get(), user, token != null));
     }
 
     /** Treats another user's project as missing, so that the response does not reveal that it exists. */

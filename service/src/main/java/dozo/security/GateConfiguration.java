@@ -2,6 +2,7 @@ package dozo.security;
 
 import dozo.ledger.Sight;
 import dozo.people.Admission;
+import dozo.people.Users.User;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -26,8 +27,8 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Puts the gate before every handler, and gives handlers its results: a {@link Sight}, a {@link Caller}, an {@link
- * Admission}.
+ * Puts the gate before every handler, and gives handlers its results: a {@link Sight}, the {@link User}, a {@link Caller},
+ * an {@link Admission}.
  */
 @Configuration
 class GateConfiguration implements WebMvcConfigurer {
@@ -95,7 +96,7 @@ class GateConfiguration implements WebMvcConfigurer {
 
     private static final class FoundByGate implements HandlerMethodArgumentResolver {
 
-        private static final Set<Class<?>> TYPES = Set.of(Sight.class, Caller.class, Admission.class);
+        private static final Set<Class<?>> TYPES = Set.of(Sight.class, User.class, Caller.class, Admission.class);
 
         @Override
         public boolean supportsParameter(MethodParameter parameter) {

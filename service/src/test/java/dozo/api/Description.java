@@ -20,9 +20,11 @@ import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
 import dozo.people.Permissions.Line;
 import dozo.people.Permissions.Token;
+import dozo.people.Users.User;
 import dozo.plan.Forecast;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.ExperimentSearch.State;
+import dozo.search.Hit.Kind;
 import dozo.security.Caller;
 import dozo.worklist.GapKind;
 import io.swagger.v3.core.converter.AnnotatedType;
@@ -86,7 +88,8 @@ import tools.jackson.databind.JsonNode;
 class Description {
 
     static {
-        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, Caller.class);
+        SpringDocUtils.getConfig()
+                .addRequestWrapperToIgnore(IfMatch.class, Sheet.class, Sight.class, User.class, Caller.class);
     }
 
     private static final String PREFIX = "/api/v1/";
@@ -180,6 +183,7 @@ class Description {
     /** Formats of parameters by name. */
     private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
             Map.entry("kind", words(Arrays.stream(GapKind.values()).map(GapKind::word))),
+            Map.entry("SearchApi.kind", words(Arrays.stream(Kind.values()).map(Kind::word))),
             Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
             Map.entry("reason", words(Arrays.stream(Problem.values()).map(Problem::name))),
             Map.entry("mode", words(Arrays.stream(Mode.values()).map(Mode::word))),
@@ -407,7 +411,7 @@ class Description {
         if (operation.getParameters() != null) {
             // NB: OpenAPI describes the type of a body elsewhere.
             operation.getParameters().removeIf(parameter -> parameter.getName().equals("Content-Type"));
-            operation.getParameters().forEach(Description::describe);
+            operation.getParameters().forEach(parameter -> describe(parameter, handler.getBeanType()));
         }
         if (reads(handler, java.io.InputStream.class)) {
             Content content = new Content();
@@ -444,7 +448,7 @@ class Description {
                 : MediaType.parseMediaTypes(List.of(mapping.consumes()));
     }
 
-    private static void describe(Parameter parameter) {
+    private static void describe(Parameter parameter, Class<?> resource) {
         if (parameter.getDescription() == null || parameter.getDescription().isBlank()) {
             parameter.description(PARAMETERS.get(parameter.getName()));
         }
@@ -452,7 +456,9 @@ class Description {
         // NB: springdoc gives all parameters of one type the same schema.
         Schema<?> schema = AnnotationsUtils.clone(parameter.getSchema(), true);
         parameter.schema(schema);
-        FORMS.getOrDefault(parameter.getName(), as -> {}).accept(schema);
+        String name = parameter.getName();
+        FORMS.getOrDefault(resource.getSimpleName() + "." + name, FORMS.getOrDefault(name, as -> {}))
+                .accept(schema);
         if (parameter.getName().equals("limit") && Integer.valueOf(Page.LIMIT).equals(schema.getDefault())) {
             schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Page.LIMIT_MAX));
         }

@@ -139,7 +139,7 @@ class LedgerCompleteTest {
                             relname), ' union all ' order by relname)
                         from pg_class
                         where relnamespace = 'public'::regnamespace and relkind = 'r'
-                          and relname !~ '^((batch|flyway)_|service_(lease|seen)$)'
+                          and relname !~ '^((batch|flyway)_|service_(lease|seen)$|(name_block|unlisted_manifest)$)'
                         """).query(String.class).single();
     }
 
@@ -325,6 +325,14 @@ class LedgerCompleteTest {
                         () -> ask("DELETE", "/experiments/P1/E1/labels/" + PATIENT, null),
                         row("label.removed", "P1/E1", "label_sha256=*")),
                 change(
+                        "POST /api/v1/steps/{step}/dismissal",
+                        () -> post("/steps/recipient/dismissal", "{\"reason\": \"for %s\"}".formatted(PATIENT)),
+                        row("step.dismissed", "recipient", "before=open; after=dismissed; reason_sha256=*")),
+                change(
+                        "DELETE /api/v1/steps/{step}/dismissal",
+                        () -> ask("DELETE", "/steps/recipient/dismissal", null),
+                        row("step.reopened", "recipient", "before=dismissed; after=open")),
+                change(
                         "POST /api/v1/holds",
                         () -> post("/holds", "{\"project\": \"P1\", \"reason\": \"for %s\"}".formatted(PATIENT)),
                         row("hold.placed", "P1", "hold=*; reason_sha256=*; until=")),
@@ -485,6 +493,11 @@ class LedgerCompleteTest {
                         () -> post("/runs/%d/retry".formatted(latest("run")), null),
                         row("run.started", ANY, "site=dr; kind=retry; retry_of=*")),
                 starting(
+                        "POST /api/v1/runs/experiments",
+                        LedgerCompleteTest::awaitNoRun,
+                        () -> post("/runs/experiments", "{\"experiments\": [\"P1/E1\"]}"),
+                        row("run.started", ANY, "site=dr; kind=chosen")),
+                starting(
                         "POST /api/v1/replications",
                         LedgerCompleteTest::addSecondSite,
                         () -> post("/replications", "{\"from\": \"dr\", \"to\": \"second\", \"project\": \"P1\"}"),
@@ -590,6 +603,17 @@ class LedgerCompleteTest {
                         "DELETE /api/v1/projects/{project}/members/{name}",
                         () -> ask("DELETE", "/projects/P1/members/tanaka", null),
                         row("project.left", "P1", "user=tanaka")),
+                change(
+                        "PUT /api/v1/me/searches/{list}/{name}",
+                        () -> ask(
+                                "PUT",
+                                "/me/searches/experiments/" + PATIENT,
+                                "{\"query\": \"q=%s\"}".formatted(PATIENT)),
+                        row("search.kept", ACTOR, "list=experiments; name_sha256=*")),
+                change(
+                        "DELETE /api/v1/me/searches/{list}/{name}",
+                        () -> ask("DELETE", "/me/searches/experiments/" + PATIENT, null),
+                        row("search.removed", ACTOR, "list=experiments; name_sha256=*")),
                 change(
                         "POST /api/v1/me/tokens",
                         () -> post("/me/tokens", "{\"name\": \"nightly\"}"),

@@ -91,7 +91,11 @@ final class RestTables {
                         .thenComparing(named -> -uses.get(named).size()))
                 .forEach(named -> {
                     Set<String> at = uses.get(named);
-                    String only = at.size() < most.get(named.name) ? " of " + String.join(", ", at) : "";
+                    long same = uses.keySet().stream()
+                            .filter(other -> other.name.equals(named.name))
+                            .count();
+                    boolean few = at.size() < most.get(named.name) || at.size() == 1 && same > 1;
+                    String only = few ? " of " + String.join(", ", at) : "";
                     line("`%s`%s".formatted(named.name, only), named.form, named.standard, named.meaning);
                 });
     }

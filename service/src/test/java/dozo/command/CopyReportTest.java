@@ -9,6 +9,8 @@ import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.plan.NightForecast.Range;
+import dozo.plan.Work;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -118,15 +120,21 @@ class CopyReportTest {
     }
 
     @Test
-    void theProgressFitsALine() {
-        assertThat(CopyMeter.line(PART, new Rate(256_000_000, 1234)))
-                .isEqualTo(" 90%  900 MB of 1.0 GB  256 MB/s  1,234 entries/s  0:00:00 left  4 lanes");
-        assertThat(CopyMeter.line(new Progress(7, 2_000, false, 5, 9, 1_000, 1), new Rate(0, 0)))
-                .isEqualTo("1.0 kB of 2.0 kB so far  0 B/s  0 entries/s  1 lane");
-        // Less than 100 until everything is verified.
-        assertThat(CopyMeter.line(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), new Rate(0, 0)))
+    void theProgressSaysHowMuchThereIsOnlyWhenAllIsFoundOrKnown() {
+        List<Rate> rates = List.of(new Rate(0, 0));
+        Progress early = new Progress(7, 2_000, false, 5, 9, 1_000, 1);
+
+        assertThat(CopyMeter.done(PART, null).line(rates))
+                .startsWith(" 90%  9,998 of 10,000 files  900 MB of 1.0 GB  0 B/s");
+        assertThat(CopyMeter.done(early, null).line(rates)).isEqualTo("5 of 7 files  1.0 kB of 2.0 kB so far  0 B/s");
+        assertThat(CopyMeter.done(early, new Work(10_000, 100)).line(rates))
+                .as("the manifest of a restore says it")
+                .startsWith(" 10%  5 of 100 files  1.0 kB of 10 kB");
+        assertThat(CopyMeter.done(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), null)
+                        .line(rates))
+                .as("less than 100 until everything is verified")
                 .startsWith(" 99%");
-        assertThat(CopyMeter.line(new Progress(0, 0, true, 0, 0, 0, 1), new Rate(0, 0)))
-                .startsWith("100%");
+        assertThat(CopyMeter.done(new Progress(0, 0, true, 0, 0, 0, 1), null).line(rates))
+                .isEqualTo("100%  0 of 0 files  0 B of 0 B  0 B/s");
     }
 }

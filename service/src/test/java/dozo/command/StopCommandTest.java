@@ -86,7 +86,7 @@ class StopCommandTest {
                 .process()
                 .start();
         BufferedReader said = waiting.errorReader();
-        assertThat(said.readLine()).startsWith("scrub 5 is running");
+        assertThat(said.readLine()).startsWith("scrub 5 ");
         new ProcessBuilder("kill", "-INT", String.valueOf(waiting.pid()))
                 .start()
                 .waitFor();
@@ -100,7 +100,7 @@ class StopCommandTest {
     private void pauseAndResume() {
         assertThat(dozo("pause --wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
         assertThat(dozo("status").out())
-                .startsWith("scrub 5 is paused: ")
+                .contains("\nscrub 5 is paused: ")
                 .contains("paused by admin since ")
                 .contains("to continue: dozo resume 5");
         assertThat(dozo("pause -q").err()).contains("run 5 was paused by admin");

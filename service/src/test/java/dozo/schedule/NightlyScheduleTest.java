@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -353,17 +354,50 @@ class NightlyScheduleTest {
     void aVerificationOfAClockThatWasAheadDelaysNoOther() {
         Instant now = Instant.now();
         Ledger ledger = service.bean(Ledger.class);
-        ledger.verified(now.plus(Duration.ofDays(365)), Verification.BROKEN, 1, 1);
+        ledger.verified(verified(now.plus(Duration.ofDays(365)), Verification.BROKEN));
 
-        new LedgerSchedule(
-                        ledger,
-                        service.bean(LedgerVerification.class),
-                        InstantSource.fixed(now),
-                        service.bean(ActiveService.class))
-                .look();
+        schedule(ledger, now).look();
 
         await().atMost(RUN_LIMIT)
                 .until(() -> ledger.lastVerification().orElseThrow().beganAt().isBefore(now.plusSeconds(3600)));
+    }
+
+    @Test
+    void theLedgerIsVerifiedAgainWhenARunHasWrittenAnAnchorAfterAnIncompleteVerification() {
+        Instant now = Instant.now();
+        Ledger ledger = service.bean(Ledger.class);
+        Instant before = ledger.now().minusSeconds(60);
+        ledger.verified(verified(before, Verification.INCOMPLETE));
+        LedgerSchedule schedule = schedule(ledger, now);
+        assertThat(schedule.isDue()).as("there is nothing new to prove").isFalse();
+
+        ledger.append("dozo", "ledger.anchored", "dr", Map.of("seq", 1, "hash", "ab"));
+
+        assertThat(schedule.isDue()).isTrue();
+        ledger.verified(verified(before, "INTACT"));
+        assertThat(schedule.isDue()).as("a complete one waits").isFalse();
+        assertThat(schedule(ledger, now.plus(Duration.ofHours(13))).isDue())
+                .as("it was before the night")
+                .isTrue();
+        ledger.verified(verified(ledger.now(), "INTACT"));
+        assertThat(schedule(ledger, now.plus(Duration.ofHours(13))).isDue())
+                .as("no anchor since")
+                .isFalse();
+        assertThat(schedule(ledger, now.plus(Duration.ofHours(25))).isDue())
+                .as("once a day anyway")
+                .isTrue();
+    }
+
+    private static Verification verified(Instant at, String verdict) {
+        return new Verification(at, verdict, 1, verdict.equals(Verification.BROKEN) ? 1 : 0, null, List.of());
+    }
+
+    private LedgerSchedule schedule(Ledger ledger, Instant now) {
+        return new LedgerSchedule(
+                ledger,
+                service.bean(LedgerVerification.class),
+                InstantSource.fixed(now),
+                service.bean(ActiveService.class));
     }
 
     @Test

@@ -117,7 +117,8 @@ class OwnTlsTest {
             lookTwice(service);
             Ended wrongName = at(service, MadeKeys.certificate(elsewhere));
 
-            trusted.ends(Exit.WELL);
+            trusted.ends(Exit.NOT_SAFE);
+            assertThat(trusted.out()).startsWith("No experiment is registered yet.");
             untrusted.ends(Exit.UNAVAILABLE);
             assertThat(untrusted.err()).contains("no trusted service answers at https://127.0.0.1:", "DOZO_CA_FILE");
             assertThat(byDefault.err()).isEqualTo(untrusted.err());

@@ -364,6 +364,7 @@ class TenYearsIT {
         Path paper = folder.resolve("paper");
         Path key = paper.resolve("key.pem");
         check(
+                0,
                 key,
                 paper.resolve("VIS.S03.manifest-1.dr.certificate.txt"),
                 paper.resolve("VIS.S03.manifest-1.dr.list.txt"),
@@ -373,14 +374,15 @@ class TenYearsIT {
         Path today = Files.createDirectory(folder.resolve("today"));
         List<String> papers =
                 dozo("certificate VIS/S03", today).ends(Exit.WELL).out().lines().toList();
-        check(key, papers.getLast(), papers.getFirst(), "--keys", keys);
+        check(3, key, papers.getLast(), papers.getFirst(), "--keys", keys);
         assertThat(dozo("ledger verify").out()).contains("intact");
     }
 
-    private static void check(Object... words) throws Exception {
-        Program.succeed(Stream.concat(Stream.of("python3", "-B", CHECKER), Stream.of(words))
-                .map(String::valueOf)
-                .toArray(String[]::new));
+    private static void check(int expected, Object... words) throws Exception {
+        Ended.of(new ProcessBuilder(Stream.concat(Stream.of("python3", "-B", CHECKER), Stream.of(words))
+                        .map(String::valueOf)
+                        .toList()))
+                .ends(expected);
     }
 
     /** Only the site is left, and what was printed and put into a safe: the recovery key. */

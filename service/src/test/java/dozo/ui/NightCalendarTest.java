@@ -139,22 +139,41 @@ class NightCalendarTest {
 
     @Test
     void barsAddUpTheNightsOfADay() {
-        NightBars bars = NightBars.of(
+        Charts.Proofs proofs = Charts.Proofs.of(
                 List.of(
                         new Proven(1, "dr", at("2026-10-25T01:00:00"), at("2026-10-25T01:00:10"), 100, 1),
                         new Proven(2, "dr2", at("2026-10-25T23:00:00"), at("2026-10-25T23:00:10"), 300, 5),
                         new Proven(3, "dr", at("2026-10-28T01:00:00"), at("2026-10-28T01:00:00"), 0, 0)),
+                FORMAT.zone());
+
+        assertThat(proofs.days()).extracting(Charts.Day::bytes).containsExactly(400L, 0L);
+        assertThat(proofs.days().getFirst().bytesPerSecond()).isEqualTo(20);
+        assertThat(proofs.days().getLast().bytesPerSecond()).as("took no time").isZero();
+        assertThat(proofs.most().date()).isEqualTo(LocalDate.of(2026, 10, 25));
+        assertThat(proofs.most().at()).isEqualTo(at("2026-10-25T00:00:00"));
+        assertThat(Charts.Proofs.begin(NOW, FORMAT.zone())).isEqualTo(at("2026-08-30T00:00:00"));
+    }
+
+    @Test
+    void theLastThirtyDaysAreAStripUnlessThereWasNoNight() {
+        assertThat(NightCalendar.of(List.of(), List.of(), NOW, FORMAT).lately()).isEmpty();
+
+        NightCalendar calendar = NightCalendar.of(
+                List.of(night(1, "dr", RunState.FAILED, "2026-10-22T01:00:00")),
+                List.of(new NightSite("dr", at("2020-01-01T01:00:00"), null)),
                 NOW,
                 FORMAT);
 
-        assertThat(bars.days()).extracting(NightBars.Day::bytes).containsExactly(400L, 0L);
-        assertThat(bars.days().getFirst().bytesPerSecond()).isEqualTo(20);
-        assertThat(bars.days().getLast().bytesPerSecond()).as("took no time").isZero();
-        assertThat(bars.most().date()).isEqualTo(LocalDate.of(2026, 10, 25));
-        assertThat(bars.bytesDrawn()).hasSize(2).first().satisfies(mark -> {
-            assertThat(mark.title()).isEqualTo("25 Oct 2026: 400 B");
-            assertThat(mark.link()).isEqualTo("/runs/2");
-        });
+        assertThat(calendar.lately())
+                .hasSize(30)
+                .last()
+                .extracting(Day::date)
+                .isEqualTo(LocalDate.ofInstant(NOW, FORMAT.zone()));
+        assertThat(calendar.lately())
+                .filteredOn(day -> day.worst() != null)
+                .singleElement()
+                .satisfies(day -> assertThat(day.shape()).isEqualTo(NightCalendar.shape(Look.FAILED, 0, 0)));
+        assertThat(calendar.lately().getFirst().look()).isEqualTo(Look.NONE);
     }
 
     private static NightCalendar calendar(Night... nights) {

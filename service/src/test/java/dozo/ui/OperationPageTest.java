@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -194,13 +195,13 @@ class OperationPageTest {
         assertThat(look(admin, "/administration/projects/P1", 200))
                 .contains("action=\"/do/put/projects/P1/tripwire\"", "name=\"percent\" value=\"20\"")
                 .contains("action=\"/do/put/projects/P1/roots\"", "/do/put/projects/P1/members/*?back=")
-                .contains("/do/delete/projects/P1/members/lab?back=/administration/projects/P1");
+                .contains("action=\"/do/delete/projects/P1/members/lab\"");
         jdbc.sql("""
                         insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
                         select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment
                         """).update();
+        assertThat(look(admin, "/experiments/P1/E1/frozen", 200)).contains("action=\"/experiments/P1/E1/frozen?seen=");
         String release = "/do/post/experiments/P1/E1/release";
-        assertThat(look(admin, "/experiments/P1/E1", 200)).contains(release + "?back=/experiments/P1/E1");
         assertThat(send(admin, release, YES + "back=/experiments/P1/E1").text()).doesNotContain(release);
     }
 
@@ -212,8 +213,7 @@ class OperationPageTest {
                 .contains("/do/put/sites/dr/timetable?rules=mon%2008:00-09:00%201%20Gbit/s%0Asun")
                 .contains("/do/put/sites/dr/schedules?", "/do/delete/sites/dr?back=/sites");
         long run = service.openRun().id();
-        assertThat(look(admin, "/runs/" + run, 200))
-                .contains("/do/post/runs/%1$d/pause?back=/runs/%1$d".formatted(run));
+        assertThat(look(admin, "/runs/" + run, 200)).contains("action=\"/do/post/runs/%d/pause\"".formatted(run));
         send(admin, "/do/post/runs", YES + "site=dr").expect(409);
         service.bean(Runs.class).close(run, RunState.COMPLETE, "");
 
@@ -417,6 +417,7 @@ class OperationPageTest {
             }
         }
         Set<String> keys = new TreeSet<>(WordsTest.words("en").stringPropertyNames());
+        linked.addAll(SelectedPage.OFFERED.keySet());
         keys.removeIf(key ->
                 !key.startsWith("do.") || linked.stream().map(Operation::key).anyMatch(key::startsWith));
         assertThat(keys).isEmpty();
@@ -425,6 +426,96 @@ class OperationPageTest {
                 .noneMatch(each -> each.getKey().toString().startsWith("do.")
                         && each.getValue().toString().contains("'"));
         service.look(admin, "/do/post/scrubs", "en").expect(404);
+    }
+
+    /** Nothing is lost by it, so that nobody is asked before; the next page says it once, with its undo. */
+    @Test
+    void whatWasDoneIsSaidOnceAndUndone() {
+        String labels = "/do/post/experiments/P1/E1/labels";
+        String done = send(admin, labels, YES + "label=a+%26+b&back=/experiments/P1/E1")
+                .text();
+        assertThat(done).as("refused").contains("id=\"label-error\"");
+        done = send(admin, labels, YES + "label=7T+%E8%84%B3&back=/experiments/P1/E1")
+                .text();
+
+        assertThat(done)
+                .containsPattern("class=\"flash\" role=\"status\">\\s*<p>P1/E1 has the label.</p>")
+                .contains("action=\"/do/delete/experiments/P1/E1/labels/7T%20%E8%84%B3\"");
+        assertThat(look(admin, "/experiments/P1/E1", 200)).contains("7T 脳").doesNotContain("class=\"flash\"");
+        assertThat(send(admin, labels, YES + "label=+spaced+&back=/experiments/P1/E1")
+                        .text())
+                .as("what was done, not what was typed")
+                .contains("action=\"/do/delete/experiments/P1/E1/labels/spaced\"");
+        String removed = send(
+                        admin, "/do/delete/experiments/P1/E1/labels/7T%20%E8%84%B3", YES + "back=/experiments/P1/E1")
+                .text();
+        assertThat(removed)
+                .contains("The label 7T 脳 is removed from P1/E1.")
+                .contains("action=\"/do/post/experiments/P1/E1/labels?label=7T%20%E8%84%B3\"");
+        send(admin, "/do/post/experiments/P1/E1/labels?label=7T%20%E8%84%B3", YES + "back=/experiments/P1/E1");
+        assertThat(look(admin, "/experiments/P1/E1", 200)).contains("7T 脳");
+        assertThat(service.look(admin, "/experiments/P1/E1", "ja").text()).contains("7T 脳");
+    }
+
+    @Test
+    void aCorrectionIsUndoneUnlessSomebodyHasChangedItSince() {
+        String form = "/do/patch/experiments/P9/E1";
+        service.patch("/api/v1/experiments/P9/E1", "{\"title\": \"First\"}");
+        String first = send(admin, form, YES + "title=Second&note=kept&back=/experiments/P9/E1")
+                .text();
+        assertThat(first)
+                .contains("Done.", "name=\"title\" value=\"First\"", "name=\"only\" value=\"")
+                .containsPattern("name=\"seen\" value=\"&quot;\\w{32}&quot;\"");
+        String seen = Pattern.compile("name=\"seen\" value=\"&quot;(\\w+)&quot;\"")
+                .matcher(first)
+                .results()
+                .map(found -> "seen=%22" + found.group(1) + "%22&")
+                .findFirst()
+                .orElseThrow();
+        String undo = YES + seen + "only=title,note&title=First&note=&back=/experiments/P9/E1";
+        send(admin, form, undo);
+        service.get("/api/v1/experiments/P9/E1").has("/title", "First").has("/note", "");
+        assertThat(send(admin, form, undo).expect(412).text()).contains("it has been changed since");
+        assertThat(send(admin, form, YES + "title=First&back=/experiments/P9/E1")
+                        .text())
+                .as("nothing differs")
+                .contains("class=\"flash\"")
+                .doesNotContain("name=\"seen\"");
+    }
+
+    /** The declaration of the operation says it, and every link and button to its form looks so; no other does. */
+    @Test
+    void whatDestroysLooksSoAndNothingElseDoes() throws Exception {
+        Map<String, Operation> all = service.bean(OperationCalls.class).all();
+        Pattern link = Pattern.compile("<a [^>]*?@\\{(/do/[a-z]+/[^(}]*(?:\\{[a-z]+}[^(}]*)*)\\([^>]*>");
+        int destroying = 0;
+        try (Stream<Path> templates = Files.list(Path.of("../ui/src/main/resources/templates"))) {
+            for (Path each : templates.toList()) {
+                Matcher found = link.matcher(Files.readString(each));
+                while (found.find()) {
+                    Operation operation = all.get(found.group(1));
+                    if (operation != null) {
+                        destroying += operation.destroys() ? 1 : 0;
+                        assertThat(found.group().contains("destroys"))
+                                .as("%s: %s", each.getFileName(), found.group(1))
+                                .isEqualTo(operation.destroys());
+                    }
+                }
+            }
+        }
+        assertThat(destroying).isGreaterThan(10);
+        assertThat(look(admin, "/do/post/experiments/P1/E1/retirement", 200))
+                .contains("<button class=\"destroys\" name=\"confirmed\"", "class=\"confirm destroys\"");
+        assertThat(look(admin, "/do/post/holds", 200)).contains("<button class=\"main\" name=\"confirmed\"");
+    }
+
+    /** What undoes an operation is one itself, and its path has no variables that the operation does not know. */
+    @Test
+    void whatUndoesAnOperationIsThere() {
+        Map<String, Operation> all = service.bean(OperationCalls.class).all();
+        assertThat(all.values().stream().map(Operation::undo).filter(undo -> !undo.isEmpty()))
+                .hasSizeGreaterThan(8)
+                .allSatisfy(undo -> assertThat(all).containsKey(undo.replaceFirst("\\?.*", "")));
     }
 
     private static String look(HttpClient browser, String path, int status) {

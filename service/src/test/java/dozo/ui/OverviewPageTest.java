@@ -9,17 +9,26 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Sight;
+import dozo.people.Role;
 import dozo.registry.Experiments;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.run.ScrubRequest;
+import dozo.worklist.Bookings;
+import java.io.ByteArrayInputStream;
 import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -257,6 +266,131 @@ class OverviewPageTest {
     }
 
     @Test
+    void theLastNightsAreAStripThatLeadsToThem() throws Exception {
+        assertThat(page("en")).as("the first day").doesNotContain("class=\"strip\"");
+        fill();
+        service.jdbc().sql("""
+                        insert into run (run_id, kind, site_id, state, requested_by, started_at, ended_at)
+                        overriding system value
+                        select -n, 'nightlyBackup', site_id, case n when 3 then 'FAILED' else 'COMPLETE' end, 'schedule',
+                               now() - make_interval(days => n), now() - make_interval(days => n)
+                        from site, generate_series(1, 40) n where n <> 5
+                        """).update();
+
+        String english = page("en");
+        assertThat(english)
+                .contains(
+                        "The last 30 nights",
+                        "href=\"/runs/-29\"",
+                        ": failed or stopped\"",
+                        ": with findings\"",
+                        ": no run\"")
+                .doesNotContain("href=\"/runs/-30\"");
+        assertThat(english.split("<li><a href=\"/runs/")).hasSize(1 + 29);
+        assertThat(page("ja")).contains("直近 30 日の夜間バックアップ").doesNotContain("??");
+    }
+
+    @Test
+    void withSeveralSitesTheStripIsOfTheChosenOne() throws Exception {
+        fill();
+        service.saveUnreachable("dr2");
+
+        assertThat(page("en", "/?site=dr")).contains("class=\"strip\"");
+        assertThat(page("en", "/?site=dr2")).doesNotContain("class=\"strip\"");
+    }
+
+    @Test
+    void whatIsBookedAndWhatCameTodayIsShownToThoseWhoMaySeeIt() throws Exception {
+        fill();
+        service.createProject("P002");
+        service.createUser("lab", Role.LAB_MANAGER, "P002");
+        assertThat(page("en")).doesNotContain("id=\"today\"");
+        LocalDate today = LocalDate.now(ZoneId.systemDefault());
+        String csv = "accession,date,time,station,procedure,project\n"
+                + "A1,%1$s,23:59,MR7T01,7T <b>session</b>,P001\nA2,%2$s,10:00,MR7T01,of yesterday,P001\n"
+                        .formatted(today, today.minusDays(1));
+        service.bean(Bookings.class)
+                .keep(
+                        Sight.EVERYTHING,
+                        new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)),
+                        null,
+                        false,
+                        "test");
+        service.jdbc().sql("""
+                        insert into origin (name, kind, address, spool, active, updated_at)
+                        values ('fw', 'flywheel', 'https://flywheel.example.org', '/spool', false, now());
+                        insert into arrival (origin_id, item, state, project_id, code, title, modality, waiting, first_seen_at, changed_at)
+                        select o.origin_id, v.item, v.state, p.project_id, v.item, v.item, 'MR', false, v.at, v.at
+                        from origin o, project p, (values
+                            ('ses-new', 'OFFERED', now()), ('ses-old', 'OFFERED', now() - interval '3 days'), ('ses-gone', 'GONE', now()))
+                            v (item, state, at)
+                        where p.code = 'P001'
+                        """).update();
+
+        assertThat(page("en"))
+                .contains("id=\"today\"", "23:59", "7T &lt;b&gt;session&lt;/b&gt;", "expected", "ses-new", "proposal")
+                .doesNotContain("of yesterday", "ses-old", "ses-gone");
+        assertThat(page("ja")).contains("本日", "登録候補").doesNotContain("??");
+        assertThat(service.page(service.browser("lab"), "/")).doesNotContain("id=\"today\"", "ses-new", "session");
+    }
+
+    @Test
+    void moreThanFewOfTodayAreOneClickAway() throws Exception {
+        fill();
+        LocalDate today = LocalDate.now(ZoneId.systemDefault());
+        String csv = "accession,date,time,project\n"
+                + IntStream.range(0, 8)
+                        .mapToObj(i -> "A%d,%s,23:5%d,P001\n".formatted(i, today, i))
+                        .collect(Collectors.joining());
+        service.bean(Bookings.class)
+                .keep(
+                        Sight.EVERYTHING,
+                        new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)),
+                        null,
+                        false,
+                        "test");
+
+        assertThat(page("en"))
+                .contains("23:55", "href=\"/gaps?all=true&amp;from=%1$s&amp;until=%1$s\"".formatted(today))
+                .doesNotContain("23:56");
+    }
+
+    @Test
+    void theCardOfASiteSaysWhatAStolenKeyCouldDo() throws Exception {
+        fill();
+        assertThat(sites())
+                .contains("Not checked yet", "2 of 2 experiments are not safe yet.", "Ended with findings", "none yet");
+
+        theft("{READ,ADD,CHANGE,RENAME,REPLACE,DELETE}", "{}");
+        assertThat(sites()).contains("<b class=\"damage\">The copies could be deleted.</b>");
+        theft("{READ,ADD,CHANGE}", "{DELETE}");
+        assertThat(sites()).contains("<b class=\"bad\">The copies could be altered, but not deleted.</b>");
+        theft("{READ,ADD}", "{CHANGE,RENAME,REPLACE,DELETE}");
+        assertThat(sites()).contains("<b class=\"yes\">The copies could be neither altered nor deleted.</b>");
+        theft("{READ}", "{DELETE}");
+        assertThat(sites()).contains("<b class=\"quiet\">Unknown whether the copies could be altered or deleted.</b>");
+    }
+
+    private void theft(String could, String couldNot) {
+        service.jdbc()
+                .sql("""
+                        insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest, digest_bytes_per_second,
+                                                     syncs_at_once, unpacks_tar, links_files, rename_keeps, names_are_bytes, extensions,
+                                                     key_could, key_could_not)
+                        select site_id, now(), now(), 'OpenSSH', 'exec sha256sum', 0, true, true, true, true, true, '{}',
+                               :could::text[], :couldNot::text[]
+                        from site
+                        """)
+                .param("could", could)
+                .param("couldNot", couldNot)
+                .update();
+    }
+
+    private String sites() {
+        return service.look(service.browser(), "/sites", "en").expect(200).text();
+    }
+
+    @Test
     void whatIsFrozenIsShownWithTheCommandThatReleasesIt() throws Exception {
         fill();
         assertThat(page("en")).doesNotContain("Frozen experiments");
@@ -331,7 +465,11 @@ class OverviewPageTest {
     }
 
     private String page(String language) {
-        Answer answer = service.look(service.browser(), "/", language);
+        return page(language, "/");
+    }
+
+    private String page(String language, String path) {
+        Answer answer = service.look(service.browser(), path, language);
         answer.expect(200);
         return answer.text();
     }

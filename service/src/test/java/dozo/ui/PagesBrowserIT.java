@@ -100,7 +100,7 @@ class PagesBrowserIT {
     private static final Path SHOTS = Path.of("target", "pages");
 
     private static final int WIDE = 1280;
-    private static final int NARROW = 320;
+    private static final int NARROW = 400;
 
     /** Maximum height of the pages' head in pixels: two rows of controls. */
     private static final int HEAD_MAX = 100;
@@ -475,6 +475,7 @@ class PagesBrowserIT {
 
     @AfterAll
     static void stop() throws Exception {
+        writeSheet();
         service.close();
         site.close();
         USUAL.values().forEach(BrowserContext::close);
@@ -491,7 +492,7 @@ class PagesBrowserIT {
         assertThat(page.locator("tbody")).not().containsText("P002/");
         assertThat(page.locator("tbody")).containsText(word(language, "is.VERIFIED"));
 
-        page.getByRole(AriaRole.LINK, named("P001/S0001")).click();
+        page.locator("tbody a[href$='/experiments/P001/S0001']").click();
         assertThat(page.locator(".way li")).hasCount(4);
         assertThat(page.locator(".way")).containsText(word(language, "way.verified"));
     }
@@ -507,6 +508,31 @@ class PagesBrowserIT {
 
         page.getByLabel(word(language, "find.text")).fill("nothing is like this");
         assertThat(page.locator(".empty")).containsText(word(language, "find.nothing"));
+    }
+
+    @InEachLanguage
+    void whoTicksExperimentsIsAskedOnceForAllOfThem(String language) throws Exception {
+        Page page = open(language, "/experiments?project=P001");
+        page.getByLabel(word(language, "selected.page")).check();
+        assertThat(page.locator("tbody input:not(:checked)")).hasCount(0);
+        page.locator("tbody input").first().uncheck();
+        assertThat(page.getByLabel(word(language, "selected.page"))).not().isChecked();
+        accessible(page, "experiments-ticked", language);
+        press(page, language, "do.post.experiments.project.code.labels.several.tick");
+        accessible(page, "selected", language);
+        page.getByLabel(word(language, "do.post.experiments.project.code.labels.label"))
+                .fill("a label & more");
+        press(page, language, "do.post.experiments.project.code.labels.yes");
+        assertThat(page.locator(".field.wrong #label-error")).isVisible();
+        accessible(page, "selected-refused", language);
+        page.navigate(service.url() + "/experiments?project=P001");
+        page.getByLabel(word(language, "searches.name")).fill("Two");
+        press(page, language, "searches.keep");
+        assertThat(page.locator(".flash"))
+                .hasText(Pattern.compile(".*" + word(language, "retired.undo") + "\\s*$", Pattern.DOTALL));
+        accessible(page, "flash", language);
+        press(page, language, "retired.undo");
+        assertThat(page.locator(".searches")).not().containsText("Two");
     }
 
     @Test
@@ -575,14 +601,14 @@ class PagesBrowserIT {
 
     /** A long table goes on on further sheets; only Chromium's PDF shows it, with {@code -Dwrite.pages=true}. */
     @InEachLanguage
-    void theCoverageReportIsPrintedWithoutNavigation(String language) throws Exception {
+    void theAuditReportIsPrintedWithoutNavigation(String language) throws Exception {
         Page page = open(language, "/audit");
-        follow(page, language, "audit.report.open");
+        follow(page, language, "auditreport");
         assertThat(page.locator("[data-print]")).isVisible();
         assertThat(page.locator(".signature")).isVisible();
 
         page.emulateMedia(new Page.EmulateMediaOptions().setMedia(Media.PRINT));
-        for (String unprinted : List.of(".top nav", "[data-print]", ".themes", ".take >> nth=0")) {
+        for (String unprinted : List.of(".top nav", "[data-print]", ".themes", "form.find")) {
             assertThat(page.locator(unprinted)).isHidden();
         }
         assertThat(page.locator("article")).containsText("dr");
@@ -594,7 +620,7 @@ class PagesBrowserIT {
                 """);
         byte[] pdf = page.pdf(new Page.PdfOptions().setFormat("A4"));
         if (Boolean.getBoolean("write.pages")) {
-            Files.write(SHOTS.resolve("report-%s.pdf".formatted(language)), pdf);
+            Files.write(SHOTS.resolve("audit-report-%s.pdf".formatted(language)), pdf);
         }
         assertThat(Pattern.compile("/Type /Page\\b")
                         .matcher(new String(pdf, StandardCharsets.ISO_8859_1))
@@ -675,7 +701,7 @@ class PagesBrowserIT {
         field(page, language, "source").fill(source.toString());
         field(page, language, "modality").fill("");
         press(page, language, "register.yes");
-        assertThat(page.locator("h1")).hasText("P002/N-" + language);
+        assertThat(page.locator("h1")).containsText("P002/N-" + language);
         assertThat(page.locator(".empty")).containsText(word(language, "manifests.none"));
     }
 
@@ -999,11 +1025,11 @@ class PagesBrowserIT {
         Page page = open(language, "/experiments/P001/S0001");
         page.getByText(word(language, "release"), new Page.GetByTextOptions().setExact(true))
                 .click();
-        assertThat(page.locator(".confirm li")).hasCount(4);
+        assertThat(page.locator(".confirm li")).hasCount(5);
         accessible(page, "release", language);
 
         press(page, language, "do.post.experiments.project.code.release.yes");
-        assertThat(page.locator("h1")).hasText("P001/S0001");
+        assertThat(page.locator("h1")).containsText("P001/S0001");
         assertThat(page.locator(".notice")).hasCount(0);
     }
 
@@ -1091,8 +1117,9 @@ class PagesBrowserIT {
         pages.put("overview", "/");
         pages.put("experiments", "/experiments");
         pages.put("experiments-none", "/experiments?q=nothing");
+        pages.put("search", "/search?q=p001");
+        pages.put("search-none", "/search?q=nothing+like+this");
         pages.put("ledger", "/audit/ledger");
-        pages.put("report", "/audit?report=true");
         pages.put("audit-report", "/audit/report");
         pages.put("audit-report-before", "/audit/report?at=2020-01-01&project=P001");
         pages.put("audit-report-wrong", "/audit/report?at=2099-01-01");
@@ -1217,6 +1244,8 @@ class PagesBrowserIT {
             assertThat(page.getByText(word(language, "run.lost")))
                     .isHidden(new LocatorAssertions.IsHiddenOptions().setTimeout(30_000));
             assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
+            assertThat(page.locator("#experiments tbody")).containsText("P002/M-" + language, within(30));
+            page.locator("#engine > summary").click();
             // If other processes use all processors, these are the bottleneck.
             assertThat(page.locator("[data-live-word='limit']"))
                     .hasText(
@@ -1226,6 +1255,7 @@ class PagesBrowserIT {
                             .first())
                     .hasText("1");
             assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
+            assertThat(page.locator("figure.chart[data-live] canvas")).hasCount(2);
             assertThat(page.locator("#found li"))
                     .hasCount(3, new LocatorAssertions.HasCountOptions().setTimeout(30_000));
             fits(page, "run-live", language);
@@ -1237,15 +1267,22 @@ class PagesBrowserIT {
         service.jdbc().sql("drop trigger held on receipt; drop function hold()").update();
         assertThat(page.locator("[data-live='share']").first()).hasText("100");
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
+        assertThat(page.locator("#run")).not().hasAttribute("data-events", Pattern.compile(".*"));
+        assertThat(page.locator("#experiments tbody tr")
+                        .filter(new Locator.FilterOptions().setHasText("P002/M-" + language)))
+                .containsText(word(language, "run.is.VERIFIED"));
+        String ended = page.locator("#run").innerText();
         keepsItsSpeed(page, language);
         page.reload();
+        page.locator("#engine > summary").click();
+        assertThat(page.locator("#run").innerText()).isEqualTo(ended);
         keepsItsSpeed(page, language);
         shoot(page, "run-ended", language);
     }
 
     private static void keepsItsSpeed(Page page, String language) throws Exception {
         assertThat(page.locator("#pace figcaption")).containsText("/s");
-        assertThat(page.locator("#pace path.bar")).hasCount(2);
+        assertThat(page.locator("#pace canvas")).hasCount(2);
         page.locator("#pace").getByText(word(language, "chart.table")).click();
         assertThat(page.locator("#pace tbody tr").first()).isVisible();
     }
@@ -1290,9 +1327,7 @@ class PagesBrowserIT {
         long run = service.openRun().id();
         runs.pause(run, "test");
         Page page = open(language, "/runs/" + run);
-        follow(page, language, "act.resume");
-        assertThat(page.locator(".confirm li")).hasCount(3);
-        press(page, language, "do.post.runs.id.resume.yes");
+        press(page, language, "act.resume");
         assertThat(page).hasURL(service.url() + "/runs/" + run);
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
 
@@ -1559,6 +1594,21 @@ class PagesBrowserIT {
         Axe.check(page, name + "-" + language, rules);
     }
 
+    @InEachLanguage
+    void onANarrowScreenTheMenuOpens(String language) throws Exception {
+        Page page = open(language, "/");
+        page.setViewportSize(NARROW, 800);
+        Locator pages = page.locator(".top nav");
+        assertThat(pages).isHidden();
+
+        page.locator(".top .menu").click();
+        assertThat(pages).isVisible();
+        accessible(page, "menu", language, Axe.WCAG);
+        pages.getByText(word(language, "nav.experiments")).click();
+        assertThat(page).hasURL(Pattern.compile(".*/experiments"));
+        assertThat(pages).isHidden();
+    }
+
     /** Asserts that nothing is broken, wider than the window, or untranslated. */
     private static void fits(Page page, String name, String language) throws Exception {
         String what = name + "-" + language;
@@ -1588,6 +1638,27 @@ class PagesBrowserIT {
         page.screenshot(new ScreenshotOptions()
                 .setFullPage(true)
                 .setPath(SHOTS.resolve("%s-%s.png".formatted(name, language))));
+    }
+
+    /** Puts the screenshots of all pages on a sheet: a row for each page, in each language light or dark, wide and narrow. */
+    private static void writeSheet() throws IOException {
+        if (!Boolean.getBoolean("write.pages")) {
+            return;
+        }
+        StringBuilder rows = new StringBuilder();
+        for (String page : pages().keySet()) {
+            rows.append("<tr><th>").append(page);
+            for (String look : List.of("light-1280-en", "dark-400-en", "dark-1280-ja", "light-400-ja")) {
+                String file = page + "-" + look + ".png";
+                rows.append("<td><a href=%s><img loading=lazy src=%s alt=%s></a>".formatted(file, file, look));
+            }
+            rows.append("\n");
+        }
+        Files.writeString(SHOTS.resolve("index.html"), """
+                <!DOCTYPE html><meta charset=utf-8><title>All pages of Dozo</title>
+                <style>img { max-width: 24rem; max-height: 40rem } td, th { vertical-align: top; text-align: left }</style>
+                <table>
+                """ + rows + "</table>");
     }
 
     private Page open(String language, String path) throws Exception {

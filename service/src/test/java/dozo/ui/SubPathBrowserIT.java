@@ -130,7 +130,7 @@ class SubPathBrowserIT {
                         .toString());
         System.setProperty("dozo.password.file", service.passwordFile().toString());
         try {
-            for (String line : List.of("status", "project add P7", "experiments")) {
+            for (String line : List.of("project list", "project add P7", "experiments")) {
                 Ended.of((line + " --url " + nginx.url()).split(" ")).ends(0);
             }
         } finally {

@@ -12,12 +12,15 @@ import dozo.file.Problem;
 import dozo.ledger.Breach;
 import dozo.manifest.ChangeSummary;
 import dozo.manifest.Manifests.ChangeKind;
+import dozo.manifest.Signs;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
+import dozo.remote.KeyPowers.Harm;
 import dozo.report.Report;
 import dozo.report.Report.NightState;
 import dozo.restore.Restores.RestoreState;
+import dozo.run.FirstSteps.Step;
 import dozo.run.Headlines.Kind;
 import dozo.run.Runs.RunState;
 import dozo.source.delivery.Trouble;
@@ -43,8 +46,8 @@ class WordsTest {
 
     private static final Path UI = Path.of("..", "ui", "src", "main");
 
-    /** Keys used in the code: units of an age. */
-    private static final List<String> BY_CODE = List.of("days", "hours");
+    /** Keys used in the code: units of an age, and what is said of ticked experiments. */
+    private static final List<String> BY_CODE = List.of("days", "hours", "selected.none");
 
     /** Of the words that messages to recipients of alerts consist of. */
     private static final String OF_MESSAGES = "alert.";
@@ -142,22 +145,28 @@ class WordsTest {
                                 .filter(each -> each != NightState.COMPLETE && each != NightState.NONE)
                                 .map(each -> OF_REPORTS + "because." + each),
                         Arrays.stream(Standing.values()).map(each -> "drills." + each),
+                        Arrays.stream(Step.values())
+                                .flatMap(each -> Stream.of("step." + each.word(), "step." + each.word() + ".does")),
                         Arrays.stream(RestoreState.values())
                                 .flatMap(each -> Stream.of("restores.is." + each, "drill.is." + each)),
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
+                        Arrays.stream(Harm.values()).map(each -> "power.harm." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
                         Arrays.stream(Breach.Kind.values()).map(each -> "breach." + each),
                         Arrays.stream(Verdict.values())
                                 .flatMap(each -> Stream.of("ledger." + each, "ledger." + each + ".means")),
                         Arrays.stream(ChangeKind.values()).map(each -> "change." + each),
                         Arrays.stream(ChangeSummary.Kind.values()).map(each -> "change." + each),
+                        Arrays.stream(Signs.Guess.values()).map(each -> "frozen.guess." + each),
                         Arrays.stream(Problem.values()).map(each -> "reason." + each),
                         Arrays.stream(Problem.values()).map(each -> "means." + each),
                         Arrays.stream(OriginKind.values()).map(each -> "origins.kind." + each),
                         Arrays.stream(Next.values()).map(each -> "origins.next." + each),
                         Arrays.stream(Reconciliations.State.values()).map(each -> "reconciled." + each),
-                        Stream.of("registered", "sealed", "copied", "verified", "scrubbed")
-                                .map(each -> "way." + each))
+                        Stream.of("registered", "sealed", "copied", "verified").map(each -> "way." + each),
+                        Arrays.stream(State.values())
+                                .filter(each -> each != State.AT_RISK)
+                                .map(each -> "at.is." + each))
                 .flatMap(each -> each);
 
         assertThat(words("en").stringPropertyNames()).containsAll(needed.toList());

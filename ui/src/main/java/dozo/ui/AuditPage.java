@@ -45,9 +45,6 @@ record AuditPage(
 
     private static final int GROUPS_SHOWN = 100;
 
-    /** A report on paper has no further pages of its tables. */
-    private static final int GROUPS_PRINTED = 10_000;
-
     private static final int EXPERIMENTS_SHOWN = 20;
 
     /** Default period of the waits, in days. */
@@ -99,9 +96,7 @@ record AuditPage(
         Site site = Choices.site(sites.all(), typed.get("site"));
         int siteId = id(site);
         Instant at = asked.asOf == null ? null : days.end(asked.asOf);
-        boolean report = "true".equals(typed.get("report"));
         model.addAttribute("form", form);
-        model.addAttribute("report", report);
         model.addAttribute("by", by);
         model.addAttribute("dimensions", DIMENSIONS);
         model.addAttribute("sites", sites.all());
@@ -112,16 +107,17 @@ record AuditPage(
         model.addAttribute("until", asked.until);
         model.addAttribute("today", days.today());
         model.addAttribute("recordedSince", coverage.recordedSince(siteId).orElse(null));
+        model.addAttribute("recorded", coverage.isKnown(siteId, at));
         model.addAttribute("all", coverage.all(sight, siteId, at));
         // Loaded only by a template that shows it.
-        model.addAttribute("history", new LazyContextVariable<Optional<CoverageChart>>() {
+        model.addAttribute("history", new LazyContextVariable<Optional<Charts.Coverages>>() {
             @Override
-            protected Optional<CoverageChart> loadValue() {
-                return Plot.tried(() -> history(sight, siteId));
+            protected Optional<Charts.Coverages> loadValue() {
+                return Charts.tried(() -> history(sight, siteId));
             }
         });
         Cut<Group> groups = Cut.of(
-                report ? GROUPS_PRINTED : GROUPS_SHOWN,
+                GROUPS_SHOWN,
                 most -> coverage.groups(sight, by, siteId, at, after, most),
                 group -> String.valueOf(group.name()));
         model.addAttribute("groups", groups);
@@ -135,11 +131,11 @@ record AuditPage(
         return site == null ? Sites.NO_SITE : site.id();
     }
 
-    private CoverageChart history(Sight sight, int site) {
+    private Charts.Coverages history(Sight sight, int site) {
         Instant now = days.clock().instant();
         List<Instant> moments =
-                CoverageChart.moments(coverage.recordedSince(site).orElse(now), now, days.zone());
-        return CoverageChart.of(moments, past.history(sight, site, moments));
+                Charts.Coverages.moments(coverage.recordedSince(site).orElse(now), now, days.zone());
+        return Charts.Coverages.of(moments, past.history(sight, site, moments));
     }
 
     private Asked asked(Map<String, String> typed) {

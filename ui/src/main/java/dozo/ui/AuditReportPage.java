@@ -12,6 +12,7 @@ import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
 /** The audit report, on screen and on paper: what was safe at the end of a day, the evidence, and what was open. */
 @Controller
@@ -26,6 +27,13 @@ record AuditReportPage(AuditReports reports, Projects projects, Days days) {
             model.addAttribute("report", null);
             return "auditreport";
         }
+    }
+
+    /** Redirects from the address of the former report to print. */
+    @GetMapping(path = "/audit", params = "report=true")
+    static String former(@RequestParam(defaultValue = "") String asOf, RedirectAttributes query) {
+        query.addAttribute("at", asOf);
+        return "redirect:/audit/report";
     }
 
     private String shown(Form form, Sight sight, Model model) {

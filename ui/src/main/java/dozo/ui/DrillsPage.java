@@ -10,6 +10,7 @@ import dozo.registry.Sites.Site;
 import dozo.restore.KeptRestore;
 import dozo.restore.Restores;
 import dozo.ui.PageProblems.NotThere;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,8 +57,13 @@ record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores r
         model.addAttribute("cost", forecasts.cost(site.id()).orElse(null));
         model.addAttribute("needed", RestoreCost.RESTORES_MIN);
         model.addAttribute("forecasts", forecasts.projects(sight, site.id()));
-        Optional<List<Compared>> compared = Plot.tried(() -> forecasts.compared(sight, site.id()));
-        model.addAttribute("chart", compared.map(DrillChart::new));
+        // In the order of their times, which is not that of the drills if the clock was set back.
+        Optional<List<Compared>> compared = Charts.tried(() -> forecasts.compared(sight, site.id()).stream()
+                .sorted(Comparator.comparing(Compared::endedAt))
+                .toList());
+        model.addAttribute("compared", compared);
+        model.addAttribute(
+                "errorPercent", compared.flatMap(Charts::errorPercent).orElse(null));
     }
 
     private static long before(String typed) {

@@ -44,17 +44,58 @@ record ExperimentPage(
         Freezes freezes,
         Findings findings,
         Manifests manifests,
+        FolderContents contents,
         Restores restores,
         Holds holds,
         Labels labels,
         Erasures erasures) {
 
+    private static final int ENTRIES_SHOWN = 20;
     private static final int FINDINGS_SHOWN = 20;
     private static final int MANIFESTS_SHOWN = 30;
     private static final int RESTORES_SHOWN = 10;
 
-    /** The state of the experiment at a site. */
-    record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
+    /**
+     * The state of the experiment at a site.
+     *
+     * @param readAt the oldest reading, once all copies were read again
+     */
+    record AtSite(
+            Site site,
+            State state,
+            @Nullable ExperimentCoverage coverage,
+            List<Step> way,
+            @Nullable Instant readAt) {
+
+        public long files() {
+            return coverage == null ? 0 : coverage.files();
+        }
+
+        public long filesSafe() {
+            return coverage == null ? 0 : coverage.filesSafe();
+        }
+
+        public long bytes() {
+            return coverage == null ? 0 : coverage.bytes();
+        }
+
+        /** Returns whether some of it is verified, but not all. */
+        public boolean partly() {
+            return coverage != null && coverage.manifest() != null && !coverage.safe();
+        }
+
+        public boolean broken() {
+            return state == State.LOST || state == State.DAMAGED;
+        }
+
+        /** Returns the class of its box on the page. */
+        public String colour() {
+            if (broken()) {
+                return "damage";
+            }
+            return state.atRisk() ? "gap" : state == State.VERIFIED ? "safe" : "";
+        }
+    }
 
     /** A step on the way to a proven copy; its name is the key of a text. */
     record Step(String name, @Nullable Instant at) {}
@@ -70,9 +111,11 @@ record ExperimentPage(
         model.addAttribute(
                 "erasure", erasures.of(experiment.project(), experiment.code()).orElse(null));
         model.addAttribute("freeze", frozen(experiment).orElse(null));
-        model.addAttribute(
-                "atSites",
-                sites.all().stream().map(site -> atSite(experiment, site)).toList());
+        List<AtSite> atSites =
+                sites.all().stream().map(site -> atSite(experiment, site)).toList();
+        model.addAttribute("atSites", atSites);
+        model.addAttribute("mark", mark(atSites));
+        addFiles(experiment, model);
         model.addAttribute("findings", findings.latest(experiment.id(), FINDINGS_SHOWN));
         model.addAttribute("manifests", sealed.subList(0, Math.min(sealed.size(), MANIFESTS_SHOWN)));
         model.addAttribute("manifestsCount", sealed.size());
@@ -87,12 +130,35 @@ record ExperimentPage(
         way.add(new Step("sealed", reached.sealedAt()));
         way.add(new Step("copied", reached.lastProvenAt()));
         way.add(new Step("verified", reached.safeAt()));
-        way.add(new Step("scrubbed", reached.readAt()));
         return new AtSite(
                 site,
                 search.state(experiment.id(), site.id()),
                 coverage.experiment(site.id(), experiment.id()).orElse(null),
-                way);
+                way,
+                reached.readAt());
+    }
+
+    /** Returns what the tab says first: whether it is safe at every site. */
+    private static String mark(List<AtSite> atSites) {
+        if (atSites.stream().anyMatch(at -> at.state().atRisk())) {
+            return "✗";
+        }
+        boolean safe = !atSites.isEmpty() && atSites.stream().allMatch(at -> at.state() == State.VERIFIED);
+        return safe ? "✓" : "…";
+    }
+
+    /** Adds the first entries of the latest manifest, with the state of their copies at the first site. */
+    private void addFiles(Experiment experiment, Model model) {
+        List<Site> all = sites.all();
+        Site site = Choices.site(all, null);
+        model.addAttribute("sites", all);
+        model.addAttribute("site", site);
+        manifests.current(experiment.id()).ifPresent(manifest -> {
+            model.addAttribute("manifest", manifest);
+            model.addAttribute(
+                    "entries",
+                    contents.of(experiment.id(), manifest.number(), FilePath.ROOT, new byte[0], site, ENTRIES_SHOWN));
+        });
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {

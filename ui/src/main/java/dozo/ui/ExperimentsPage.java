@@ -8,12 +8,19 @@ import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.State;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.ui.Operation.Each;
+import jakarta.servlet.http.HttpServletRequest;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -25,14 +32,14 @@ import org.springframework.web.bind.annotation.RequestParam;
  * nowhere else, so that a list can be bookmarked.
  */
 @Controller
-record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
+record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices, OperationCalls calls) {
 
     private static final int SHOWN = 50;
 
     private static final List<Sort> COLUMNS = List.of(
+            Sort.TITLE,
             Sort.NAME,
             Sort.STATE,
-            Sort.TITLE,
             Sort.MODALITY,
             Sort.SCANNER,
             Sort.ACQUIRED,
@@ -58,15 +65,21 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
             Cut<Found> found, boolean begins, @Nullable String before) {}
 
     @GetMapping("/experiments")
-    String experiments(@RequestParam Map<String, String> asked, Sight sight, Model model) {
-        Map<String, String> typed = asked.entrySet().stream()
-                .filter(each -> !each.getValue().isBlank())
-                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    String experiments(@RequestParam Map<String, String> asked, HttpServletRequest request, Sight sight, Model model) {
+        Map<String, String> typed = given(asked);
         List<Site> all = sites.all();
         choices.addTo(model, sight);
         model.addAttribute("scanners", search.scanners(sight));
         model.addAttribute("states", State.values());
         model.addAttribute("columns", COLUMNS);
+        Viewer viewer = Viewer.of(request);
+        model.addAttribute(
+                "offered",
+                SelectedPage.OFFERED.keySet().stream()
+                        .flatMap(page -> Stream.ofNullable(calls.all().get(page)))
+                        .filter(each -> each.each() != Each.NONE && viewer.may("POST", each.page()))
+                        .toList());
+        model.addAttribute("most", SelectedPage.MOST);
         model.addAttribute("sites", all);
         model.addAttribute("asked", !typed.isEmpty());
         model.addAttribute("sources", typed.containsKey("source") || typed.containsKey("sources"));
@@ -81,6 +94,40 @@ record ExperimentsPage(ExperimentSearch search, Sites sites, Choices choices) {
             model.addAttribute("form", Form.refused(typed, refused));
         }
         return "experiments";
+    }
+
+    /**
+     * Returns the experiments that a search finds, by id.
+     *
+     * @param query of the list's address
+     * @throws Refusal if it is no search
+     */
+    static List<Experiment> found(ExperimentSearch search, List<Site> sites, Sight sight, String query, int limit) {
+        Map<String, String> typed = new HashMap<>();
+        for (String part : query.split("&", -1)) {
+            String[] pair = part.split("=", 2);
+            if (pair.length == 2) {
+                typed.putIfAbsent(pair[0], decoded(pair[1]));
+            }
+        }
+        Wanted wanted = wanted(given(typed), sites);
+        return search.page(sight, wanted.filter, wanted.siteId(), 0, limit).stream()
+                .map(Found::experiment)
+                .toList();
+    }
+
+    private static String decoded(String text) {
+        try {
+            return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("filter", "expected what follows the question mark in the address of a search");
+        }
+    }
+
+    private static Map<String, String> given(Map<String, String> asked) {
+        return asked.entrySet().stream()
+                .filter(each -> !each.getValue().isBlank())
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     private static void add(Model model, Shown shown, @Nullable Site site, ExperimentOrder order) {

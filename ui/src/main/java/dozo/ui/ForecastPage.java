@@ -38,15 +38,8 @@ record ForecastPage(Forecasts forecasts, Sites sites, Runs runs) {
         model.addAttribute("site", site);
         model.addAttribute("run", run);
         model.addAttribute("outlook", made.outlook());
-        model.addAttribute(
-                "chart",
-                made.nights().size() < 2
-                        ? null
-                        : new NightsChart(
-                                made.outlook().madeAt(),
-                                made.outlook().bytes(),
-                                made.outlook().experiments(),
-                                made.nights()));
+        model.addAttribute("nights", made.nights());
+        model.addAttribute("enough", Charts.enough(made.outlook().experiments(), made.nights()));
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("atRisk", made.outlook().outcome() == null ? made.atRisk() : List.of());
         model.addAttribute("experiments", made.lines().stream().limit(SHOWN).toList());

@@ -48,6 +48,13 @@ record Form(Map<String, String> values, Map<String, Message> errors) {
         return new Form(values, errors);
     }
 
+    /** Returns the same with another value of a field. */
+    Form with(String field, String value) {
+        Map<String, String> others = new LinkedHashMap<>(values);
+        others.put(field, value);
+        return new Form(others, errors);
+    }
+
     /** Returns a field's value; empty if it has none. */
     public String value(String field) {
         return values.getOrDefault(field, "");

@@ -9,7 +9,6 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.manifest.ChangeSummary.Sum;
 import dozo.registry.ExperimentSearch.Held;
-import dozo.transfer.TransferUnits.Progress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -96,14 +95,14 @@ public record Format(ZoneId zone, Locale locale) {
         return Findings.words(findings);
     }
 
-    /** Formats a time to the minute. */
+    /** Formats a time to the minute, with its zone. */
     public String time(@Nullable Instant time) {
-        return time == null ? NOTHING : formatter(day() + " HH:mm").format(time.atZone(zone));
+        return time == null ? NOTHING : formatter(day() + " HH:mm z").format(time.atZone(zone));
     }
 
-    /** Formats a time to the second, for evidence. */
+    /** Formats a time to the second, with its zone, for evidence. */
     public String exactly(@Nullable Instant time) {
-        return time == null ? NOTHING : formatter(day() + " HH:mm:ss").format(time.atZone(zone));
+        return time == null ? NOTHING : formatter(day() + " HH:mm:ss z").format(time.atZone(zone));
     }
 
     /** Formats the time of day to the second. */
@@ -231,17 +230,11 @@ public record Format(ZoneId zone, Locale locale) {
         };
     }
 
-    /** Returns the progress of a run in percent. */
-    public int share(Progress progress) {
-        boolean all = progress.units() > 0 && progress.units() == progress.unitsDone();
-        return share(progress.bytesDone(), progress.bytes(), all);
-    }
-
-    /** Returns a share in percent: 100 only if everything is done; 0 if there is nothing. */
+    /** Returns a share in percent: 100 only if everything is done, 0 only if nothing is. */
     private static int share(long done, long whole, boolean all) {
         if (all) {
             return 100;
         }
-        return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
+        return whole == 0 ? 0 : (int) Math.clamp(100.0 * done / whole, done > 0 ? 1 : 0, 99);
     }
 }

@@ -6,6 +6,8 @@ import dozo.file.Message;
 import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
+import dozo.people.Searches;
+import dozo.registry.Experiments;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -26,7 +28,13 @@ import org.springframework.web.servlet.support.RequestContextUtils;
 
 /** Provides what every page has around its content: the user, the language, the theme and the number format. */
 @Component
-record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneId zone)
+record Frame(
+        Findings findings,
+        Experiments experiments,
+        Searches searches,
+        ActiveService active,
+        InstantSource clock,
+        ZoneId zone)
         implements WebMvcConfigurer, HandlerInterceptor {
 
     @Override
@@ -90,7 +98,10 @@ record Frame(Findings findings, ActiveService active, InstantSource clock, ZoneI
         around.put("standsBy", !active.isHere());
         around.put("activeService", active.holder());
         around.put("theme", Choice.THEME.of(request).orElse("auto"));
-        around.put("viewer", Viewer.of(request));
+        Viewer viewer = Viewer.of(request);
+        around.put("viewer", viewer);
+        Sight sight = request.getAttribute(Sight.class.getName()) instanceof Sight seen ? seen : null;
+        around.put("known", new Known(experiments, searches, sight, viewer.name()));
         around.put("reason", request.getAttribute(Message.class.getName()));
         return around;
     }

@@ -72,14 +72,14 @@ record GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, Work
             Site chosen = Choices.site(known, site);
             model.addAttribute("at", chosen == null ? null : chosen.name());
             model.addAttribute("error", null);
-            model.addAttribute(
-                    "found",
-                    Cut.of(
-                            SHOWN,
-                            most -> gaps.page(sight, wanted, chosen == null ? 0 : chosen.id(), after, most),
-                            Gap::key));
+            int id = chosen == null ? 0 : chosen.id();
+            Cut<Gap> found = Cut.of(SHOWN, most -> gaps.page(sight, wanted, id, after, most), Gap::key);
+            model.addAttribute("found", found);
+            // An empty list is no comfort if nothing was booked.
+            model.addAttribute("booked", !found.items().isEmpty() || gaps.areBooked(sight, wanted.at()));
         } catch (Refusal refused) {
             model.addAttribute("at", null);
+            model.addAttribute("booked", true);
             model.addAttribute("error", refused.message());
             model.addAttribute("found", new Cut<Gap>(List.of(), null));
         }

@@ -5,6 +5,7 @@ import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.util.UriComponentsBuilder;
 import org.springframework.web.util.UriUtils;
@@ -51,6 +52,15 @@ public record Here(String prefix, String path, String query) {
 
     public String without(String... names) {
         return builder(names).build().toUriString();
+    }
+
+    /** Returns what a list is searched by: the query without empty parameters, and without the place in the list. */
+    public String search() {
+        return builder("after", "before").build().getQueryParams().entrySet().stream()
+                .flatMap(each -> each.getValue().stream()
+                        .filter(value -> value != null && !value.isEmpty())
+                        .map(value -> each.getKey() + "=" + value))
+                .collect(Collectors.joining("&"));
     }
 
     /**

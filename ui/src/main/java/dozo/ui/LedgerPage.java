@@ -3,7 +3,10 @@ package dozo.ui;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
+import dozo.ledger.Verification;
 import dozo.registry.Refusal;
+import dozo.ui.LedgerCheck.Ended;
+import java.time.Duration;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +24,9 @@ record LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
 
     private static final int SHOWN = 50;
 
+    /** How much later than it was asked for a verification may begin. */
+    private static final Duration OWN = Duration.ofMinutes(1);
+
     /** A row, with its details by name. */
     record Row(LedgerEntry entry, Map<String, Object> detail) {
 
@@ -37,7 +43,13 @@ record LedgerPage(Ledger ledger, LedgerCheck check, Days days) {
             Model model) {
         model.addAttribute("actions", ledger.actions());
         model.addAttribute("runningSince", check.runningSince());
-        model.addAttribute("last", check.last());
+        Ended last = check.last();
+        Verification kept = ledger.lastVerification().orElse(null);
+        // The service's own verification may be the later one.
+        boolean later =
+                last != null && kept != null && kept.beganAt().isAfter(last.at().plus(OWN));
+        model.addAttribute("last", later ? null : last);
+        model.addAttribute("kept", kept);
         Form form = new Form(typed, Map.of());
         try {
             Filter wanted = wanted(form);

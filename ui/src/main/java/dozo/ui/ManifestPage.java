@@ -1,6 +1,5 @@
 package dozo.ui;
 
-import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.manifest.ChangeSummary;
 import dozo.manifest.Manifests;
@@ -11,17 +10,15 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.send.SiteCopy;
+import dozo.ui.FolderContents.ShownEntry;
 import dozo.ui.PageProblems.NotThere;
-import dozo.verify.Damages;
-import dozo.verify.Damages.DamagedEntry;
+import dozo.verify.Copies;
 import dozo.verify.Proofs;
 import dozo.verify.Proofs.FileProof;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -38,7 +35,8 @@ record ManifestPage(
         Manifests manifests,
         ChangeSummary summaries,
         Proofs proofs,
-        Damages damages,
+        FolderContents contents,
+        Copies copies,
         Sites sites) {
 
     private static final int ENTRIES_SHOWN = 200;
@@ -47,12 +45,11 @@ record ManifestPage(
     private static final int PROOFS_SHOWN = 100;
 
     /**
-     * An entry of a folder.
+     * Where the latest proven content of a path is at a site.
      *
-     * @param target a link's target as text; null if the entry is not a link
-     * @param state damaged, unproven or proven; a folder is damaged if anything in it is
+     * @param copy null: the site has no receipt for it
      */
-    record ShownEntry(Entry entry, @Nullable String target, String state) {}
+    record Place(Site site, FileProof proof, @Nullable SiteCopy copy) {}
 
     /** @param after the path of the last entry on the previous page */
     @GetMapping("/manifests/{number}")
@@ -69,12 +66,7 @@ record ManifestPage(
         FilePath path = Bytes.path("folder", folder);
         byte[] last = after.isEmpty() ? new byte[0] : Bytes.path("after", after).name();
         Site site = Choices.site(sites.all(), siteName);
-        Cut<Entry> entries = Cut.of(
-                ENTRIES_SHOWN,
-                most -> manifests.folder(experiment.id(), number, path, last, most),
-                entry -> Bytes.of(entry.path()));
-        Predicate<Entry> proven = proven(experiment, site, entries.items());
-        Predicate<Entry> damaged = damaged(experiment, site, number);
+        Cut<ShownEntry> entries = contents.of(experiment.id(), number, path, last, site, ENTRIES_SHOWN);
         model.addAttribute("experiment", experiment);
         model.addAttribute("manifest", manifest);
         model.addAttribute("folder", path);
@@ -82,42 +74,8 @@ record ManifestPage(
         model.addAttribute("sites", sites.all());
         model.addAttribute("site", site);
         model.addAttribute("next", entries.next());
-        model.addAttribute(
-                "entries",
-                entries.items().stream()
-                        .map(entry -> shown(
-                                entry, damaged.test(entry) ? "damaged" : proven.test(entry) ? "proven" : "unproven"))
-                        .toList());
+        model.addAttribute("entries", entries.items());
         return "manifest";
-    }
-
-    private Predicate<Entry> proven(Experiment experiment, @Nullable Site site, List<Entry> entries) {
-        if (site == null || entries.isEmpty()) {
-            return entry -> false;
-        }
-        int[] numbers = entries.stream().mapToInt(Entry::number).toArray();
-        Set<Integer> proven = proofs.proven(experiment.id(), site.id(), numbers);
-        return entry -> proven.contains(entry.number());
-    }
-
-    /** Tests for damaged entries and for folders that contain some at any depth. */
-    private Predicate<Entry> damaged(Experiment experiment, @Nullable Site site, int manifest) {
-        Set<Integer> numbers = new HashSet<>();
-        Set<FilePath> folders = new HashSet<>();
-        if (site != null) {
-            for (DamagedEntry damaged : damages.of(experiment.id(), site.id(), manifest)) {
-                numbers.add(damaged.entryNumber());
-                for (FilePath each = damaged.folder(); !each.isRoot() && folders.add(each); ) {
-                    each = each.parent();
-                }
-            }
-        }
-        return entry -> numbers.contains(entry.number()) || folders.contains(entry.path());
-    }
-
-    private static ShownEntry shown(Entry entry, String state) {
-        byte[] target = entry.facts().linkTarget();
-        return new ShownEntry(entry, target == null ? null : FilePath.render(target), state);
     }
 
     /** Lists the folders from the outermost one to this one, without the source itself. */
@@ -179,10 +137,23 @@ record ManifestPage(
         model.addAttribute("experiment", experiment);
         model.addAttribute("path", asked);
         model.addAttribute("proofs", found);
+        model.addAttribute(
+                "places",
+                sites.all().stream().map(each -> place(experiment, each, asked)).toList());
         model.addAttribute("manifest", manifests.current(experiment.id()).orElse(null));
         model.addAttribute("sites", sites.all());
         model.addAttribute("site", site);
         return "proof";
+    }
+
+    private Place place(Experiment experiment, Site site, FilePath path) {
+        FileProof latest = proofs.of(experiment.id(), site.id(), path, 1).getFirst();
+        return new Place(
+                site,
+                latest,
+                copies.of(experiment.id(), site.id(), new int[] {latest.entry()}).stream()
+                        .findFirst()
+                        .orElse(null));
     }
 
     private Manifest manifest(Experiment experiment, int number) {

@@ -27,6 +27,9 @@ record NightCalendar(List<Day> days, Format format) {
 
     private static final int MONTHS = 12;
 
+    /** The length of the strip of the overview. */
+    static final int DAYS_LATELY = 30;
+
     /** The width of a day's square in the picture of a month, with its margin. */
     private static final int STEP = 20;
 
@@ -71,6 +74,10 @@ record NightCalendar(List<Day> days, Format format) {
                     .map(AtSite::look)
                     .min(Comparator.naturalOrder())
                     .orElse(Look.BEFORE);
+        }
+
+        public String shape() {
+            return NightCalendar.shape(look(), 0, 0);
         }
 
         /** Returns the run to look at: the one with the worst result; null if there is none. */
@@ -141,6 +148,12 @@ record NightCalendar(List<Day> days, Format format) {
         Instant removed = site.removedAt();
         return date.isAfter(LocalDate.ofInstant(site.firstAt(), zone))
                 && (removed == null || date.isBefore(LocalDate.ofInstant(removed, zone)));
+    }
+
+    /** Returns the last days, the oldest first; none before the first night. */
+    public List<Day> lately() {
+        List<Day> last = days.subList(Math.max(0, days.size() - DAYS_LATELY), days.size());
+        return last.stream().allMatch(day -> day.look() == Look.BEFORE) ? List.of() : last;
     }
 
     /** Returns how many days look how; the best first, without looks that no day has. */

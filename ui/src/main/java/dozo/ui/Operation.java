@@ -3,6 +3,7 @@ package dozo.ui;
 import dozo.file.Message;
 import dozo.registry.Refusal;
 import dozo.registry.WrittenDay;
+import dozo.web.Change;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.RecordComponent;
 import java.time.Instant;
@@ -11,6 +12,7 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -26,6 +28,7 @@ import org.springframework.web.method.HandlerMethod;
 /**
  * An operation of REST that changes something, as its form shows it.
  *
+ * @param page the pattern of its form's path
  * @param present the operation that shows what this one corrects; null: it corrects nothing, and its form begins empty
  * @param key the beginning of the keys of its texts, such as {@code do.put.projects.project.priority}
  * @param variables of the path, in its order
@@ -33,6 +36,7 @@ import org.springframework.web.method.HandlerMethod;
  * @param fields of the body and of the query
  */
 record Operation(
+        String page,
         HandlerMethod handler,
         @Nullable HandlerMethod present,
         String key,
@@ -49,6 +53,21 @@ record Operation(
 
     /** Who changes their own password types the new one again. */
     private static final String AGAIN = "again";
+
+    /** How it can be done for each of several experiments. */
+    enum Each {
+        /** Not at all. */
+        NONE,
+        /** One by one; the path names the experiment. */
+        PATH,
+        /** One by one; the fields {@code project} and {@code experiment} name it. */
+        FIELDS,
+        /** All at once; the field {@code experiments} names them. */
+        LIST
+    }
+
+    /** The fields that name experiments. */
+    static final Set<String> NAMING = Set.of("project", "experiment", "experiments");
 
     /** What a form needs to know of a field. */
     enum Kind {
@@ -156,7 +175,42 @@ record Operation(
         }
         List<String> variables =
                 VARIABLE.matcher(page).results().map(found -> found.group(1)).toList();
-        return new Operation(handler, present, key(page), variables, body, List.copyOf(fields));
+        return new Operation(page, handler, present, key(page), variables, body, List.copyOf(fields));
+    }
+
+    Each each() {
+        List<String> names = fields.stream().map(Field::name).toList();
+        if (variables.equals(List.of("project", "code"))) {
+            return Each.PATH;
+        }
+        boolean alone = variables.isEmpty();
+        return alone && names.contains("experiments")
+                ? Each.LIST
+                : alone && names.containsAll(List.of("project", "experiment")) ? Each.FIELDS : Each.NONE;
+    }
+
+    /** Returns the same with fewer fields: those that name experiments, and these; empty: all. */
+    Operation only(List<String> names) {
+        List<Field> kept = fields.stream()
+                .filter(field -> names.isEmpty() || NAMING.contains(field.name()) || names.contains(field.name()))
+                .toList();
+        return new Operation(page, handler, present, key, variables, body, kept);
+    }
+
+    /** Returns whether it takes something away ({@link Change#destroys}). */
+    public boolean destroys() {
+        Change change = handler.getMethodAnnotation(Change.class);
+        return change != null && change.destroys();
+    }
+
+    /** Returns the pattern of the form that undoes it, with its fields; empty if none does. */
+    String undo() {
+        Change change = handler.getMethodAnnotation(Change.class);
+        String undo = change == null ? "" : change.undo();
+        int method = undo.indexOf(' ');
+        return undo.isEmpty()
+                ? ""
+                : "/do/" + undo.substring(0, method).toLowerCase(Locale.ROOT) + undo.substring(method + 1);
     }
 
     /** Returns the beginning of the keys of a form's texts, from its path. */
@@ -187,6 +241,14 @@ record Operation(
         };
     }
 
+    /** Returns the fields that a correction changes. */
+    List<Field> changed(Form typed) {
+        List<Field> asked = asked(typed);
+        return asked.stream()
+                .filter(field -> !stays(field, typed, asked.size()))
+                .toList();
+    }
+
     /**
      * Returns the fields with the typed values, as the JSON body has them.
      *
@@ -195,11 +257,7 @@ record Operation(
     Map<String, Object> read(Form typed, ZoneId zone, Map<String, Message> errors) {
         Map<String, Object> read = new HashMap<>();
         boolean corrects = key.startsWith("do.patch.");
-        List<Field> asked = asked(typed);
-        for (Field field : asked) {
-            if (corrects && stays(field, typed, asked.size())) {
-                continue;
-            }
+        for (Field field : corrects ? changed(typed) : asked(typed)) {
             try {
                 Object value = field.read(typed.value(field.name()), zone);
                 if (value != null) {

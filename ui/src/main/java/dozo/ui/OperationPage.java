@@ -4,69 +4,47 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.Message;
 import dozo.ledger.Sight;
-import dozo.people.Permissions.Endpoint;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.people.Users.User;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
+import dozo.ui.OperationCalls.Sent;
 import dozo.ui.PageProblems.NotThere;
 import dozo.web.Etag;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.URI;
-import java.time.ZoneId;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.MessageSource;
-import org.springframework.core.MethodParameter;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
 import org.springframework.util.MultiValueMap;
-import org.springframework.validation.BindException;
-import org.springframework.validation.FieldError;
-import org.springframework.validation.ObjectError;
-import org.springframework.validation.annotation.ValidationAnnotationUtils;
-import org.springframework.web.ErrorResponse;
 import org.springframework.web.ErrorResponseException;
-import org.springframework.web.bind.WebDataBinder;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.context.request.ServletWebRequest;
-import org.springframework.web.method.HandlerMethod;
-import org.springframework.web.method.support.HandlerMethodArgumentResolverComposite;
-import org.springframework.web.method.support.InvocableHandlerMethod;
-import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
-import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
-import org.springframework.web.servlet.mvc.method.annotation.ServletRequestDataBinderFactory;
 import org.springframework.web.servlet.support.RequestContextUtils;
-import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -87,14 +65,12 @@ class OperationPage {
 
     private static final int KNOWN_MAX = 500;
 
-    private final Map<String, Operation> operations = new HashMap<>();
-    private final RequestMappingHandlerAdapter adapter;
+    private final OperationCalls operations;
     private final JsonMapper json;
     private final MessageSource texts;
     private final Projects projects;
     private final Sites sites;
     private final Users users;
-    private final ZoneId zone;
 
     /**
      * A field with its texts.
@@ -111,21 +87,19 @@ class OperationPage {
 
     OperationPage(
             @Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings,
-            RequestMappingHandlerAdapter adapter,
+            OperationCalls operations,
             JsonMapper json,
             MessageSource texts,
             Projects projects,
             Sites sites,
-            Users users,
-            ZoneId zone)
+            Users users)
             throws NoSuchMethodException {
-        this.adapter = adapter;
+        this.operations = operations;
         this.json = json;
         this.texts = texts;
         this.projects = projects;
         this.sites = sites;
         this.users = users;
-        this.zone = zone;
         Method show = getClass().getDeclaredMethod("show", HttpServletRequest.class, MultiValueMap.class, Sight.class);
         Method submit = getClass()
                 .getDeclaredMethod(
@@ -134,22 +108,10 @@ class OperationPage {
                         HttpServletResponse.class,
                         MultiValueMap.class,
                         Sight.class);
-        Map<Endpoint, HandlerMethod> all = new HashMap<>();
-        mappings.getHandlerMethods()
-                .forEach((mapping, handler) -> mapping.getMethodsCondition()
-                        .getMethods()
-                        .forEach(method -> mapping.getPatternValues()
-                                .forEach(path -> all.put(new Endpoint(method.name(), path), handler))));
-        all.forEach((endpoint, handler) -> {
-            String page = endpoint.form();
-            if (page != null) {
-                HandlerMethod present =
-                        endpoint.method().equals("PATCH") ? all.get(new Endpoint("GET", endpoint.path())) : null;
-                operations.put(page, Operation.of(handler, present, page));
-                mappings.registerMapping(mapping(mappings, page, RequestMethod.GET), this, show);
-                mappings.registerMapping(mapping(mappings, page, RequestMethod.POST), this, submit);
-            }
-        });
+        for (String page : operations.all().keySet()) {
+            mappings.registerMapping(mapping(mappings, page, RequestMethod.GET), this, show);
+            mappings.registerMapping(mapping(mappings, page, RequestMethod.POST), this, submit);
+        }
     }
 
     private static RequestMappingInfo mapping(
@@ -173,7 +135,7 @@ class OperationPage {
         }
         Object present;
         try {
-            present = requireNonNull(invoke(request, operation.present(), variables(request)));
+            present = requireNonNull(operations.invoke(request, operation.present(), variables(request)));
         } catch (ErrorResponseException missing) {
             throw new NotThere("what this form changes does not exist");
         }
@@ -203,135 +165,42 @@ class OperationPage {
         if (form.value("confirmed").isEmpty()) {
             return shown(request, begun(request, form), HttpStatus.OK, sight);
         }
-        Map<String, Message> errors = new LinkedHashMap<>();
-        HttpStatusCode status = HttpStatus.UNPROCESSABLE_CONTENT;
-        try {
-            Object done = call(request, form, errors);
-            if (errors.isEmpty()) {
-                return done(request, response, form, done);
-            }
-        } catch (Refusal refused) {
-            errors.putAll(Form.refused(form.values(), refused).errors());
-            status = refused.isConflict() ? HttpStatus.CONFLICT : status;
-        } catch (BindException invalid) {
-            for (ObjectError error : invalid.getAllErrors()) {
-                // An error of a list's element is one of the list.
-                String field = error instanceof FieldError of ? of.getField().replaceFirst("\\[.*", "") : "";
-                errors.putIfAbsent(field, text(error.getDefaultMessage()));
-            }
-        } catch (DatabindException unreadable) {
-            String field = unreadable.getPath().isEmpty()
-                    ? null
-                    : unreadable.getPath().getFirst().getPropertyName();
-            errors.put(Objects.requireNonNullElse(field, ""), Message.of("has the wrong format"));
-        } catch (Exception failure) {
-            if (!(failure instanceof ErrorResponse problem)) {
-                throw failure;
-            }
-            status = problem.getStatusCode();
-            errors.put(
-                    "",
-                    status.isSameCodeAs(HttpStatus.PRECONDITION_FAILED)
-                            ? Message.of("it has been changed since you opened this form; open the form again")
-                            : said(problem));
-        }
-        return shown(request, new Form(form.values(), errors), status, sight);
-    }
-
-    /** Leads back; or shows the secret of the answer, which no other page shows. */
-    private @Nullable ModelAndView done(
-            HttpServletRequest request, HttpServletResponse response, Form form, @Nullable Object done)
-            throws IOException {
-        Words words = words(request);
-        String once = words.find(".secret");
-        if (once == null || !(done instanceof ResponseEntity<?> answer)) {
-            response.sendRedirect(back(form, done));
-            return null;
-        }
-        JsonNode made = json.valueToTree(answer.getBody());
-        return new ModelAndView("secret")
-                .addObject("title", words.get(""))
-                .addObject("once", once)
-                .addObject("secret", made.path("secret").asString())
-                .addObject("place", place(back(form, done)))
-                .addObject("back", back(form, done));
-    }
-
-    /** Returns what a refused request says, with a translation if the refusal is a message. */
-    private static Message said(ErrorResponse problem) {
-        Object[] values = problem.getDetailMessageArguments();
-        return values != null && values.length == 1 && values[0] instanceof Message message
-                ? message
-                : text(problem.getBody().getDetail());
-    }
-
-    /** Returns a text as a message, which has a translation if the table has it. */
-    private static Message text(@Nullable String english) {
-        return new Message(String.valueOf(english).replace("%", "%%"), List.of());
-    }
-
-    /**
-     * Returns what the operation returns.
-     *
-     * @param errors gets those of the fields that cannot be read; then the operation is not called
-     */
-    private @Nullable Object call(HttpServletRequest request, Form form, Map<String, Message> errors) throws Exception {
         Operation operation = operation(request);
         Map<String, String> variables = new HashMap<>(variables(request));
         variables.replaceAll(
                 (name, value) -> isAsked(name, value) ? form.value(name).strip() : value);
-        variables.forEach((name, value) -> {
-            if (value.isEmpty()) {
-                errors.put(name, Message.of("a value is required"));
-            }
-        });
-        Map<String, Object> values = operation.read(form, zone, errors);
-        if (!errors.isEmpty()) {
-            return null;
+        Form former = begun(request, Form.EMPTY);
+        Sent sent = operations.send(request, operation, variables, form);
+        if (!sent.errors().isEmpty()) {
+            return shown(request, new Form(form.values(), sent.errors()), sent.status(), sight);
         }
-        MethodParameter body = operation.body();
-        Object[] given = body == null ? new Object[0] : new Object[] {validated(request, body, values)};
-        String seen = form.value(Operation.SEEN);
-        return invoke(seen.isEmpty() ? request : new IfMatch(request, seen), operation.handler(), variables, given);
+        Words words = words(request, variables);
+        if (words.find(".secret") != null && sent.answer() instanceof ResponseEntity<?> answer) {
+            return secret(words, form, answer);
+        }
+        String done = words.find(".done");
+        Flash.of(
+                        done == null ? texts.getMessage("change.done", null, words.locale()) : done,
+                        operation,
+                        variables,
+                        form,
+                        former,
+                        sent.answer(),
+                        Viewer.of(request),
+                        json)
+                .leadTo(back(form, sent.answer()), request, response);
+        return null;
     }
 
-    private ServletRequestDataBinderFactory binders() {
-        return new ServletRequestDataBinderFactory(List.of(), adapter.getWebBindingInitializer());
-    }
-
-    /** Calls an operation of REST as REST calls it. */
-    private @Nullable Object invoke(
-            HttpServletRequest request, HandlerMethod handler, Map<String, String> variables, Object... given)
-            throws Exception {
-        InvocableHandlerMethod method = new InvocableHandlerMethod(handler.createWithResolvedBean());
-        method.setDataBinderFactory(binders());
-        method.setHandlerMethodArgumentResolvers(new HandlerMethodArgumentResolverComposite()
-                .addResolvers(requireNonNull(adapter.getArgumentResolvers())));
-        Map<String, String> path = variables(request);
-        request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, variables);
-        try {
-            return method.invokeForRequest(new ServletWebRequest(request), new ModelAndViewContainer(), given);
-        } finally {
-            request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, path);
-        }
-    }
-
-    /** A request with the ETag of what its form showed. */
-    private static final class IfMatch extends HttpServletRequestWrapper {
-
-        private final String tag;
-
-        IfMatch(HttpServletRequest request, String tag) {
-            super(request);
-            this.tag = tag;
-        }
-
-        @Override
-        public Enumeration<String> getHeaders(String name) {
-            return name.equalsIgnoreCase(HttpHeaders.IF_MATCH)
-                    ? Collections.enumeration(List.of(tag))
-                    : super.getHeaders(name);
-        }
+    /** Shows the secret of the answer, which no other page shows. */
+    private ModelAndView secret(Words words, Form form, ResponseEntity<?> answer) {
+        JsonNode made = json.valueToTree(answer.getBody());
+        return new ModelAndView("secret")
+                .addObject("title", words.get(""))
+                .addObject("once", words.get(".secret"))
+                .addObject("secret", made.path("secret").asString())
+                .addObject("place", place(back(form, answer)))
+                .addObject("back", back(form, answer));
     }
 
     /** Returns whether a variable of the path is a field. NB: never the project, which the gate has checked. */
@@ -339,26 +208,10 @@ class OperationPage {
         return ASKED.equals(value) && !variable.equals("project");
     }
 
-    /** Returns the body, validated if the operation declares that. */
-    private Object validated(HttpServletRequest request, MethodParameter body, Map<String, Object> values)
-            throws Exception {
-        Object read = json.convertValue(values, body.getParameterType());
-        WebDataBinder binder = binders().createBinder(new ServletWebRequest(request), read, "body");
-        for (var annotation : body.getParameterAnnotations()) {
-            Object[] hints = ValidationAnnotationUtils.determineValidationHints(annotation);
-            if (hints != null) {
-                binder.validate(hints);
-            }
-        }
-        if (binder.getBindingResult().hasErrors()) {
-            throw new BindException(binder.getBindingResult());
-        }
-        return read;
-    }
-
     private Operation operation(HttpServletRequest request) {
-        return requireNonNull(
-                operations.get(String.valueOf(request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE))));
+        return requireNonNull(operations
+                .all()
+                .get(String.valueOf(request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE))));
     }
 
     @SuppressWarnings("unchecked")
@@ -384,9 +237,8 @@ class OperationPage {
         return address.replaceFirst("(/[^/?#]*).*", "$1");
     }
 
-    private Words words(HttpServletRequest request) {
+    private Words words(HttpServletRequest request, Map<String, String> variables) {
         Operation operation = operation(request);
-        Map<String, String> variables = variables(request);
         List<String> values = operation.variables().stream()
                 .map(name -> variables.getOrDefault(name, ""))
                 .toList();
@@ -396,26 +248,94 @@ class OperationPage {
     private ModelAndView shown(HttpServletRequest request, Form typed, HttpStatusCode status, Sight sight) {
         Operation operation = operation(request);
         Map<String, String> variables = variables(request);
-        Words words = words(request);
+        Words words = words(request, variables);
         String title = words.find("");
         if (title == null) {
             throw new NotThere("there is no form for this");
         }
-        List<Shown> fields = Stream.concat(
+        List<Field> asked = Stream.concat(
                         operation.variables().stream()
                                 .filter(name -> isAsked(name, variables.get(name)))
                                 .map(name -> new Field(name, Kind.TEXT, String.class, true)),
                         operation.asked(typed).stream())
+                .toList();
+        return page(new ModelAndView("operation", status), request, operation, words, asked, typed, sight)
+                .addObject("title", title)
+                .addObject("does", words.get(".does").lines().toList())
+                .addObject("button", words.find(".yes"));
+    }
+
+    /**
+     * Shows the form of an operation for several experiments.
+     *
+     * @param names those that it will be done for
+     * @param refused those of them that were refused just now, each with why by field
+     * @param done for how many it was done just now
+     */
+    ModelAndView selected(
+            HttpServletRequest request,
+            Operation operation,
+            Form typed,
+            List<String> names,
+            Map<String, Map<String, Message>> refused,
+            int done,
+            HttpStatusCode status,
+            Sight sight) {
+        Words words = new Words(
+                texts, operation.key() + ".several", List.of(names.size()), RequestContextUtils.getLocale(request));
+        Words alone = new Words(texts, operation.key(), List.of(), words.locale());
+        String does = words.find(".does");
+        String button = words.find(".yes");
+        List<Field> asked = operation.fields().stream()
+                .filter(field -> !Operation.NAMING.contains(field.name()))
+                .toList();
+        return page(new ModelAndView("selected", status), request, operation, alone, asked, typed, sight)
+                .addObject("title", words.get(""))
+                .addObject(
+                        "does",
+                        (does == null ? alone.get(".does") : does).lines().toList())
+                .addObject("button", button == null ? alone.find(".yes") : button)
+                .addObject("names", names)
+                .addObject("refused", refused)
+                .addObject("done", done == 0 ? null : done(typed, done, words.locale()));
+    }
+
+    /** Leads back to the list, which says once for how many experiments something was done. */
+    void lead(HttpServletRequest request, HttpServletResponse response, Form form, int done, Map<String, String> undo)
+            throws IOException {
+        String said = done(form, done, RequestContextUtils.getLocale(request));
+        new Flash(said, undo.isEmpty() ? null : "/experiments/selected", undo)
+                .leadTo(back(form, null), request, response);
+    }
+
+    /** Returns the words for how many something was done; for most operations the same. */
+    private String done(Form form, int done, Locale locale) {
+        Object[] count = {done};
+        return done == 0
+                ? texts.getMessage("selected.none", count, locale)
+                : requireNonNull(texts.getMessage(
+                        Operation.key(form.value("do")) + ".several.done",
+                        count,
+                        texts.getMessage("selected.done", count, locale),
+                        locale));
+    }
+
+    private ModelAndView page(
+            ModelAndView page,
+            HttpServletRequest request,
+            Operation operation,
+            Words words,
+            List<Field> asked,
+            Form typed,
+            Sight sight) {
+        List<Shown> fields = asked.stream()
                 .map(field -> shown(field, words, roles(request, operation), sight))
                 .toList();
         Map<String, String> kept = new HashMap<>(typed.values());
         kept.keySet().removeAll(Field.SECRETS);
         List<String> names = fields.stream().map(each -> each.field().name()).toList();
         String back = back(typed, null);
-        return new ModelAndView("operation", status)
-                .addObject("title", title)
-                .addObject("does", words.get(".does").lines().toList())
-                .addObject("button", words.find(".yes"))
+        return page.addObject("destroys", operation.destroys())
                 .addObject("fields", fields)
                 .addObject("form", new Form(kept, typed.errors()))
                 .addObject(
@@ -473,7 +393,7 @@ class OperationPage {
      *
      * @param variables the values of {@code {0}} and so on
      */
-    private record Words(MessageSource texts, String key, List<String> variables, Locale locale) {
+    private record Words(MessageSource texts, String key, List<? extends Object> variables, Locale locale) {
 
         @Nullable
         String find(String end) {

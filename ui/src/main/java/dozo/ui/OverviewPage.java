@@ -11,25 +11,33 @@ import dozo.ledger.Findings.Reason;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
-import dozo.registry.Capabilities;
 import dozo.registry.Capacities;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.FirstSteps;
+import dozo.run.FirstSteps.FirstStep;
+import dozo.run.FirstSteps.Step;
 import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
+import dozo.run.Nights;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Services;
 import dozo.worklist.Gaps;
+import dozo.worklist.Gaps.Gap;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -48,16 +56,22 @@ record OverviewPage(
         Findings findings,
         Capacities capacities,
         Headlines headlines,
-        Capabilities capabilities,
-        Projects projects,
+        FirstSteps steps,
         Arrivals arrivals,
         Gaps gaps,
         Services services,
+        Nights nights,
+        Days days,
+        MyExperiments mine,
         InstantSource clock) {
+
+    /** Until these are done, the page is about nothing else. */
+    private static final Set<Step> BEGINNING = Set.of(Step.SITE, Step.EXPERIMENT, Step.BACKUP);
 
     private static final int CAUSES_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
+    private static final int TODAY_SHOWN = 6;
     private static final int PROJECTS_SHOWN = 10;
 
     private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
@@ -65,16 +79,13 @@ record OverviewPage(
     /** A frozen experiment. */
     record Frozen(Experiment experiment, Freeze freeze) {}
 
-    /**
-     * What has been done on a new installation.
-     *
-     * @param site whether a check has found a usable site
-     * @param project whether the user sees a project
-     */
-    record Steps(boolean site, boolean project) {}
-
     @GetMapping("/")
-    String overview(@RequestParam(name = "site", required = false) @Nullable String name, Sight sight, Model model) {
+    String overview(
+            @RequestParam(name = "site", required = false) @Nullable String name,
+            Sight sight,
+            Locale locale,
+            HttpServletRequest request,
+            Model model) {
         List<Headline> all = headlines.all(sight);
         Headline headline = all.stream()
                 .filter(each -> name == null || name.equals(each.siteName()))
@@ -86,6 +97,7 @@ record OverviewPage(
         model.addAttribute("addresses", sight.ofEverything());
         model.addAttribute("site", site);
         model.addAttribute("headlines", all);
+        model.addAttribute("mine", mine.of(sight, siteId));
         model.addAttribute("all", headline.all());
         addProjects(coverage.projects(sight, siteId, null), model);
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, null, OLDEST_SHOWN));
@@ -93,9 +105,12 @@ record OverviewPage(
         model.addAttribute("retired", headline.retired());
         model.addAttribute("lost", headline.lost());
         addFrozen(sight, model);
-        addSteps(sight, headline, model);
+        addSteps(Viewer.of(request), site, model);
         model.addAttribute("promise", headline.promise());
-        model.addAttribute("capacity", capacities.of(siteId).orElse(null));
+        if (site != null) {
+            addPictures(site, all.size() > 1, new Format(days.zone(), locale), model);
+        }
+        addToday(sight, siteId, model);
         model.addAttribute("nextNight", headline.nextNight());
         model.addAttribute("running", runs.goingOn().isPresent());
         model.addAttribute("notStandingBy", sight.ofEverything() ? Services.missing(services.all()) : List.of());
@@ -106,7 +121,7 @@ record OverviewPage(
                 "gaps",
                 gaps.page(sight, open, siteId, "", Findings.COUNTED_MAX + 1).size());
         // A scrub does not replace the last backup on the page, whose findings must stay visible.
-        runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
+        runs.latest(sight, null, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
         addFindings(sight, headline, siteId, model);
         return "overview";
@@ -138,16 +153,48 @@ record OverviewPage(
                         .toList());
     }
 
-    /** Adds the first steps until a backup has run. */
-    private void addSteps(Sight sight, Headline headline, Model model) {
-        Site site = headline.site();
-        if (site == null
-                || headline.all().experiments() + headline.retired().experiments() == 0
-                || runs.latestBackup(sight).isEmpty()) {
-            boolean checked = site != null && capabilities.of(site.id()).isPresent();
-            model.addAttribute(
-                    "steps", new Steps(checked, !projects.page(sight, "", 1).isEmpty()));
-        }
+    /** Adds the first steps that the viewer may take: all until a backup was made, then those that are open. */
+    private void addSteps(Viewer viewer, @Nullable Site site, Model model) {
+        List<FirstStep> all = steps.all();
+        boolean first = all.stream().anyMatch(each -> BEGINNING.contains(each.step()) && each.open());
+        model.addAttribute("first", first);
+        model.addAttribute(
+                "steps",
+                NextStep.all(all, site, viewer).stream()
+                        .filter(each -> each.of().open() || (first && each.of().done()))
+                        .toList());
+    }
+
+    /** Adds how the last nights went, of one site if there are several, and the room that is left. */
+    private void addPictures(Site site, boolean several, Format format, Model model) {
+        Instant now = clock.instant();
+        Instant from = days.begin(days.today().minusDays(NightCalendar.DAYS_LATELY));
+        model.addAttribute(
+                "strip",
+                Charts.tried(() -> NightCalendar.of(
+                        nights.since(from).stream()
+                                .filter(night -> !several || night.site().equals(site.name()))
+                                .toList(),
+                        nights.sites().stream()
+                                .filter(each -> !several || each.site().equals(site.name()))
+                                .toList(),
+                        now,
+                        format)));
+        capacities.of(site.id()).ifPresent(capacity -> {
+            model.addAttribute("capacity", capacity);
+            model.addAttribute("space", Charts.space(capacities, site, capacity, now));
+        });
+    }
+
+    /** Adds what is booked for today, and what origins have delivered or proposed today. */
+    private void addToday(Sight sight, int siteId, Model model) {
+        LocalDate today = days.today();
+        Gaps.Filter booked = new Gaps.Filter(today, today, clock.instant(), null, null, true);
+        model.addAttribute("day", today);
+        model.addAttribute("booked", Cut.of(TODAY_SHOWN, most -> gaps.page(sight, booked, siteId, "", most), Gap::key));
+        model.addAttribute(
+                "came",
+                Cut.of(TODAY_SHOWN, most -> arrivals.since(sight, days.begin(today), most), each -> "" + each.id()));
     }
 
     private void addFrozen(Sight sight, Model model) {

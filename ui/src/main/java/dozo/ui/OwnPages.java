@@ -4,6 +4,7 @@ import dozo.people.Tokens;
 import dozo.people.Users;
 import dozo.people.Users.Realm;
 import dozo.people.Users.User;
+import dozo.run.FirstSteps;
 import java.security.Principal;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -13,7 +14,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 /** Pages that every user has: roles and projects, and tokens for programs. */
 @Controller
 @RequestMapping("/administration")
-record OwnPages(Users users, Tokens tokens) {
+record OwnPages(Users users, Tokens tokens, FirstSteps steps) {
 
     @GetMapping
     String index(Principal actor, Model model) {
@@ -21,6 +22,9 @@ record OwnPages(Users users, Tokens tokens) {
         model.addAttribute("user", user);
         model.addAttribute("ownPassword", hasOwnPassword(user));
         model.addAttribute("tokens", tokens.of(user.name()).size());
+        model.addAttribute(
+                "dismissed",
+                steps.all().stream().filter(each -> each.dismissedBy() != null).toList());
         return "administration";
     }
 

@@ -3,12 +3,15 @@ package dozo.ui;
 import dozo.drill.RestoreForecasts;
 import dozo.file.FilePath;
 import dozo.file.Selection;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.plan.RestoreCost.RestoreTime;
 import dozo.plan.Work;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.FileQuestion;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -18,11 +21,22 @@ import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.SelectionForm;
 import dozo.ui.PageProblems.NotThere;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.security.Principal;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
@@ -43,11 +57,54 @@ record RestorePage(
         Sites sites,
         RestoreQueue queue,
         Restores restores,
-        RestoreForecasts forecasts) {
+        RestoreForecasts forecasts,
+        Coverage coverage,
+        Days days) {
 
     private static final int FINDINGS_SHOWN = 100;
 
     private static final int SELECTED_SHOWN = 20;
+
+    /** So many names of a folder are tried, and so many earlier restores are looked at. */
+    private static final int NAMES_TRIED = 100;
+
+    /** Longer addresses are refused by servers and proxies. */
+    private static final int LINKED_BYTES_MAX = 2_000;
+
+    private static final FileQuestion<Boolean> IS_FREE =
+            new FileQuestion<>(folder -> Files.notExists(folder, LinkOption.NOFOLLOW_LINKS));
+
+    /**
+     * The pace of a restore since it began.
+     *
+     * @param percent of its entries and bytes that are verified; null: their number is not known yet
+     * @param secondsLeft null: unknown
+     */
+    record Pace(
+            @Nullable Integer percent,
+            double bytesPerSecond,
+            @Nullable Double secondsLeft) {
+
+        /** @param whole what it restores in all; null: unknown */
+        static Pace of(KeptRestore restore, @Nullable Work whole, Instant now) {
+            Instant begun = restore.startedAt() == null ? now : restore.startedAt();
+            double seconds = Math.max(1, Duration.between(begun, now).toMillis() / 1e3);
+            // Small files take as long as their number, and large ones as their size.
+            double share = whole == null
+                    ? 0
+                    : (share(restore.bytesVerified(), whole.bytes())
+                                    + share(restore.entriesVerified(), whole.entries()))
+                            / 2;
+            return new Pace(
+                    whole == null ? null : (int) (100 * share),
+                    restore.bytesVerified() / seconds,
+                    share == 0 ? null : seconds * (1 - share) / share);
+        }
+
+        private static double share(long done, long all) {
+            return all == 0 ? 1 : Math.min(1, (double) done / all);
+        }
+    }
 
     /**
      * How long a restore takes.
@@ -67,7 +124,43 @@ record RestorePage(
             @PathVariable String code,
             @RequestParam Map<String, String> typed,
             Model model) {
-        return ask(ExperimentPage.found(experiments, project, code), new Form(typed, Map.of()), model);
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        Map<String, String> filled = new HashMap<>(typed);
+        filled.computeIfAbsent("folder", _ -> proposed(experiment));
+        sites.all().stream()
+                .max(Comparator.comparingLong(site -> bytesSafe(experiment, site)))
+                .ifPresent(best -> filled.putIfAbsent("site", best.name()));
+        return ask(experiment, new Form(filled, Map.of()), model);
+    }
+
+    private long bytesSafe(Experiment experiment, Site site) {
+        return coverage.experiment(site.id(), experiment.id())
+                .map(ExperimentCoverage::bytesSafe)
+                .orElse(0L);
+    }
+
+    /** Returns a folder that does not exist yet, below the project's first restore folder; empty if none is known. */
+    private String proposed(Experiment experiment) {
+        List<Path> roots = projects.find(experiment.project()).orElseThrow().restoreRoots();
+        Set<String> asked = restores.page(experiment, Long.MAX_VALUE, NAMES_TRIED).stream()
+                .map(KeptRestore::folder)
+                .collect(Collectors.toSet());
+        String name = experiment.code() + "-" + days.today();
+        try {
+            for (int n = 1; n <= NAMES_TRIED && !roots.isEmpty(); n++) {
+                Path folder = roots.getFirst().resolve(n == 1 ? name : name + "-" + n);
+                String text = FilePath.render(FilePath.rawBytes(folder));
+                // A form has text: a folder whose name is not UTF-8 cannot be proposed.
+                if (!asked.contains(text)
+                        && RegistrationPage.path("folder", text).equals(folder)
+                        && IS_FREE.about("folder", folder, FileQuestion.PERSON)) {
+                    return text;
+                }
+            }
+        } catch (IOException | Refusal silent) {
+            // Nothing is known of any folder there.
+        }
+        return "";
     }
 
     @PostMapping("/restore")
@@ -147,7 +240,32 @@ record RestorePage(
         Experiment experiment = ExperimentPage.found(experiments, project, code);
         KeptRestore restore = restores.find(experiment, id)
                 .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
+        Manifest manifest = ManifestPage.found(manifests, experiment, restore.manifest());
+        boolean everything = restore.paths().isEmpty() && restore.patterns().isEmpty();
+        Work whole = everything ? new Work(manifest.bytes(), manifest.entries()) : null;
+        model.addAttribute("linkable", isLinkable(restore));
+        model.addAttribute("pace", Pace.of(restore, whole, days.clock().instant()));
+        model.addAttribute(
+                "otherSites",
+                sites.all().stream()
+                        .map(Site::name)
+                        .filter(name -> !name.equals(restore.site()))
+                        .toList());
         return show(restore, restores, model);
+    }
+
+    /** Returns whether a link can repeat a restore. A form has text: other names would select something else. */
+    static boolean isLinkable(KeptRestore restore) {
+        Object[] exact = Stream.of(List.of(restore.folderBytes()), restore.pathsBytes(), restore.patternsBytes())
+                .flatMap(List::stream)
+                .toArray();
+        Object[] typed = Stream.of(List.of(restore.folder()), restore.paths(), restore.patterns())
+                .flatMap(List::stream)
+                .filter(line -> !line.isBlank())
+                .map(line -> line.getBytes(StandardCharsets.UTF_8))
+                .toArray();
+        return Arrays.deepEquals(exact, typed)
+                && Stream.of(typed).mapToInt(line -> ((byte[]) line).length).sum() <= LINKED_BYTES_MAX;
     }
 
     /** Shows a restore or a drill: its progress, and what could not be restored. */

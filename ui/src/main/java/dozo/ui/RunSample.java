@@ -3,6 +3,7 @@ package dozo.ui;
 import dozo.run.Limit;
 import dozo.run.Runs.Run;
 import dozo.transfer.TransferUnits.PartitionProgress;
+import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -89,26 +90,23 @@ record RunSample(
                 .count();
     }
 
-    /** Returns the progress in percent, rounded down: 100 only if everything is done. */
+    /** Returns the verified share in percent. */
     public int share() {
-        return share(unitsDone, units, bytesDone, bytes);
+        return progress().percent();
     }
 
-    /** Returns how much has been moved in percent, at least what is done. */
+    /** Returns the share that has been moved in percent, at least what is verified. */
     public int shareMoved() {
-        return Math.max(share(), share(0, 0, bytesMoved, bytes));
+        return progress().percentMoved();
     }
 
-    /** Returns the progress of a partition in percent. */
+    private Progress progress() {
+        return new Progress(units, unitsDone, unitsFailed, entriesDone, bytes, bytesDone, bytesMoved);
+    }
+
+    /** Returns the verified share of a partition in percent. */
     public int shareOf(PartitionProgress of) {
-        return share(of.unitsDone(), of.units(), of.bytesDone(), of.bytes());
-    }
-
-    private static int share(long unitsDone, long units, long bytesDone, long bytes) {
-        if (units > 0 && unitsDone == units) {
-            return 100;
-        }
-        return bytes == 0 ? 0 : (int) Math.min(99, 100.0 * bytesDone / bytes);
+        return of.progress().percent();
     }
 
     /**

@@ -13,6 +13,7 @@ import dozo.run.Limits.Bottleneck;
 import dozo.run.Nights;
 import dozo.run.Operations;
 import dozo.run.Paces;
+import dozo.run.RunExperiments;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -36,6 +37,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 record RunsPage(
         Runs runs,
         Operations operations,
+        RunExperiments experiments,
         Findings findings,
         Reconciliations reconciliations,
         Sites sites,
@@ -70,7 +72,7 @@ record RunsPage(
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute(
                 "calendar",
-                Plot.tried(() -> NightCalendar.of(
+                Charts.tried(() -> NightCalendar.of(
                         nights.since(NightCalendar.begin(now, zone)
                                 .atStartOfDay(zone)
                                 .toInstant()),
@@ -79,20 +81,29 @@ record RunsPage(
                         format)));
         model.addAttribute(
                 "bars",
-                Plot.tried(() -> NightBars.of(
-                        nights.proven(
-                                sight,
-                                NightBars.begin(now, zone).atStartOfDay(zone).toInstant()),
-                        now,
-                        format)));
+                Charts.tried(() -> Charts.Proofs.of(nights.proven(sight, Charts.Proofs.begin(now, zone)), zone)));
+    }
+
+    /** Follows the experiments of a run while it goes on. Nothing else of the page is needed for that. */
+    @GetMapping(value = "/runs/{id}", headers = "HX-Request")
+    String experiments(@PathVariable long id, @RequestParam(defaultValue = "0") long after, Sight sight, Model model) {
+        addExperiments(find(sight, id), after, sight, model);
+        return "runexperiments :: list";
+    }
+
+    private void addExperiments(Run run, long after, Sight sight, Model model) {
+        model.addAttribute("run", run);
+        model.addAttribute(
+                "experiments",
+                Cut.of(SHOWN, most -> experiments.page(sight, run.id(), after, most), each -> "" + each.place()));
     }
 
     @GetMapping("/runs/{id}")
-    String run(@PathVariable long id, Sight sight, Model model) {
+    String run(@PathVariable long id, @RequestParam(defaultValue = "0") long after, Sight sight, Model model) {
         Run run = find(sight, id);
+        addExperiments(run, after, sight, model);
         FindingFilter open = new FindingFilter(true, null, null, null, id, null);
         List<KeptFinding> shown = findings.of(sight, id, 0, FINDINGS_SHOWN);
-        model.addAttribute("run", run);
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
         model.addAttribute("sample", watch.of(sight, run));
         model.addAttribute("limits", Limit.values());
@@ -104,7 +115,8 @@ record RunsPage(
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("outlook", sight.ofEverything() ? forecasts.of(id).orElse(null) : null);
         // What the engine has moved is not known by project.
-        model.addAttribute("pace", Plot.tried(() -> new PaceChart(sight.ofEverything() ? paces.of(id) : List.of())));
+        model.addAttribute(
+                "pace", Charts.tried(() -> new Charts.Speed(sight.ofEverything() ? paces.of(id) : List.of())));
         model.addAttribute("underWay", operations.worksOn(run));
         model.addAttribute("findings", shown);
         model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());

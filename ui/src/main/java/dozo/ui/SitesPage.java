@@ -1,5 +1,7 @@
 package dozo.ui;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Sight;
 import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
@@ -18,8 +20,13 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
+import dozo.run.Headlines;
+import dozo.run.Headlines.Headline;
 import dozo.run.NightTimes;
 import dozo.run.Promises;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.SiteHours;
 import dozo.run.SiteMeasuring;
 import dozo.run.SiteTunings;
@@ -54,6 +61,8 @@ record SitesPage(
         SiteMeasuring measuring,
         SiteLanes siteLanes,
         Retirements retirements,
+        Headlines headlines,
+        Runs runs,
         InstantSource clock) {
 
     /**
@@ -65,11 +74,14 @@ record SitesPage(
      * @param now its timetable, and what holds now
      * @param schedules of its own
      * @param nextNight null: none is due
-     * @param capacityChart empty if it could not be loaded, or there is no capacity
-     * @param ageChart empty if it could not be loaded
+     * @param lastNight null: none yet; a retry counts
+     * @param lastScrub null: none yet
+     * @param space empty if it could not be loaded, or there is no capacity
+     * @param ages empty if it could not be loaded
      */
     record ShownSite(
             Site site,
+            Headline headline,
             List<HostKey> hostKeys,
             @Nullable SiteAddress jump,
             List<HostKey> jumpKeys,
@@ -78,12 +90,19 @@ record SitesPage(
             SiteHours.Now now,
             List<String> schedules,
             @Nullable Instant nextNight,
-            Optional<CapacityChart> capacityChart,
-            Optional<AgeChart> ageChart) {}
+            @Nullable Run lastNight,
+            @Nullable Run lastScrub,
+            Optional<List<Charts.Space>> space,
+            Optional<Charts.Ages> ages) {}
 
     @GetMapping("/sites")
-    String list(Model model) {
-        model.addAttribute("sites", sites.all().stream().map(this::shown).toList());
+    String list(Sight sight, Model model) {
+        model.addAttribute(
+                "sites",
+                headlines.all(sight).stream()
+                        .filter(headline -> headline.site() != null)
+                        .map(headline -> shown(sight, headline, requireNonNull(headline.site())))
+                        .toList());
         model.addAttribute("retired", retirements.of(Kind.SITE, Sight.EVERYTHING));
         return "sites";
     }
@@ -214,11 +233,12 @@ record SitesPage(
         return tuning(name, model);
     }
 
-    private ShownSite shown(Site site) {
+    private ShownSite shown(Sight sight, Headline headline, Site site) {
         Optional<SiteAddress> jump = site.address().way().jump();
         Optional<Capacity> capacity = capacities.of(site.id());
         return new ShownSite(
                 site,
+                headline,
                 HostKey.all(site.address().hostKey()),
                 jump.orElse(null),
                 jump.map(each -> HostKey.all(each.hostKey())).orElse(List.of()),
@@ -227,12 +247,11 @@ record SitesPage(
                 hours.now(site.id()),
                 schedules(site),
                 nights.next(site.id(), clock.instant()).orElse(null),
-                capacity.flatMap(present -> Plot.tried(() ->
-                                capacities.history(site.id(), clock.instant().minus(CapacityChart.PAST)))
-                        // The last check may be older than the picture goes back.
-                        .filter(history -> !history.isEmpty())
-                        .map(history -> CapacityChart.of(history, present))),
-                Plot.tried(() -> new AgeChart(promises.at(site.id()), promises.ages(site.id()), clock.instant())));
+                runs.latest(sight, site.id(), RunKind.NIGHTLY_BACKUP, RunKind.RETRY)
+                        .orElse(null),
+                runs.latest(sight, site.id(), RunKind.SCRUB).orElse(null),
+                capacity.flatMap(present -> Charts.space(capacities, site, present, clock.instant())),
+                Charts.tried(() -> Charts.Ages.of(promises.at(site.id()), promises.ages(site.id()), clock.instant())));
     }
 
     private Site find(String name) {

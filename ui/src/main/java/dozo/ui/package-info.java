@@ -18,6 +18,7 @@
             "report",
             "restore",
             "run",
+            "search",
             "send",
             "setting",
             "suggest",

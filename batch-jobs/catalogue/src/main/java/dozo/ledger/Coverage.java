@@ -156,7 +156,7 @@ public class Coverage {
 
         /**
          * Returns the safe share in percent, by bytes, or by experiments if all known bytes are safe. It is rounded
-         * down: 100 only if everything is safe, 0 if there are no experiments.
+         * down: 100 only if everything is safe, 0 only if no file is.
          */
         public int percent() {
             if (safe) {
@@ -164,7 +164,7 @@ public class Coverage {
             }
             long done = bytesSafe < bytes ? bytesSafe : experimentsSafe;
             long whole = bytesSafe < bytes ? bytes : experiments;
-            return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
+            return whole == 0 ? 0 : (int) Math.clamp(100.0 * done / whole, filesSafe > 0 ? 1 : 0, 99);
         }
     }
 
@@ -180,8 +180,9 @@ public class Coverage {
      * The sums of one group.
      *
      * @param name the group's name in the dimension; null: unknown, always the last one
+     * @param totals missing: unknown, because the records of the site begin later
      */
-    public record Group(@Nullable String name, Totals totals) {}
+    public record Group(@Nullable String name, @Nullable Totals totals) {}
 
     /**
      * An experiment that is not completely safe.
@@ -301,9 +302,22 @@ public class Coverage {
      * @param at null: now, with every receipt so far
      */
     public List<Group> groups(Sight sight, Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
-        return by == Dimension.EXPERIMENT
+        List<Group> groups = by == Dimension.EXPERIMENT
                 ? each(sight, siteId, at, after, limit)
                 : sums(GROUP, sight, by.name(), siteId, at, after, limit);
+        return isKnown(siteId, at)
+                ? groups
+                : groups.stream().map(group -> new Group(group.name, null)).toList();
+    }
+
+    /**
+     * Returns whether it is known what was safe at a site at a moment: it is not for a time before the records begin.
+     *
+     * @param at null: now, which is always known
+     */
+    public boolean isKnown(int siteId, @Nullable Instant at) {
+        return at == null
+                || recordedSince(siteId).filter(since -> !since.isAfter(at)).isPresent();
     }
 
     /**
@@ -383,17 +397,23 @@ public class Coverage {
         return jdbc.sql(kept(sight) + """
                         , each as (
                             select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name,
-                                   k.*, coalesce(k.entries = k.entries_safe, false) as safe,
+                                   1 as experiments, k.files, k.files_safe, k.bytes, k.bytes_safe,
+                                   coalesce(k.entries = k.entries_safe, false) as safe,
                                    coalesce(k.unprotected_since, e.registered_at) as since
                             from experiment e
                             join project p using (project_id)
                             left join kept k on k.experiment_id = e.experiment_id
                             where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
                               and living(e.retired_at, :at::timestamptz) and in_sight(:seen, p.code)
+                            union all
+                            -- A project without experiments is not left out.
+                            select p.code, 0, null, null, null, null, null, null from project p
+                            where :by = 'PROJECT' and (:at::timestamptz is null or p.created_at <= :at::timestamptz)
+                              and living(p.retired_at, :at::timestamptz) and in_sight(:seen, p.code)
                         )
-                        select name, count(*) as experiments,
+                        select name, sum(experiments) as experiments,
                                count(*) filter (where safe) as experiments_safe,
-                               count(*) filter (where files is null) as experiments_unseen,
+                               count(*) filter (where experiments = 1 and files is null) as experiments_unseen,
                                coalesce(sum(files), 0) as files, coalesce(sum(files_safe), 0) as files_safe,
                                coalesce(sum(bytes), 0) as bytes, coalesce(sum(bytes_safe), 0) as bytes_safe,
                                min(since) filter (where not safe) as oldest_unprotected

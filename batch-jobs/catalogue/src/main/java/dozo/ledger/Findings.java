@@ -62,7 +62,8 @@ public class Findings {
      * @param path in JSON as {@code pathBytes} in base64, and as {@code path} for people
      * @param message of the last run that found it
      * @param lastRun the last run that found it
-     * @param supersededBy the first later run that has checked the same item again
+     * @param supersededBy the first later run that has checked the same item again; or the site's last run before a check of the site
+     *     showed that it was over
      * @param over whether its site was retired or removed; or its experiment was retired, and it is not about stored copies
      */
     public record KeptFinding(
@@ -83,6 +84,11 @@ public class Findings {
         @JsonProperty("path")
         public @Nullable String shownPath() {
             return path == null ? null : path.toString();
+        }
+
+        /** Returns whether a newer fact than the runs that found it shows that it is over. */
+        public boolean refuted() {
+            return supersededBy != null && supersededBy <= lastRun;
         }
 
         /** Returns whether it needs a person: it is neither superseded nor acknowledged nor over. */
@@ -464,8 +470,36 @@ public class Findings {
                 .update();
     }
 
-    /** Marks findings of earlier runs as superseded, after this run to the same site has ended. */
+    /** Marks findings of earlier runs as superseded, after this run to the same site has completed. */
     public void supersede(long runId) {
+        ended(runId);
         Supersession.by(jdbc, runId);
+    }
+
+    /** Ends what the end of a run has refuted, whatever its result. */
+    public void ended(long runId) {
+        Supersession.ended(jdbc, runId);
+    }
+
+    /** Ends that a run's site is full, after the run has stored a file there. */
+    public void stored(long runId) {
+        Supersession.stored(jdbc, runId, clock.instant());
+    }
+
+    /** Ends that a site cannot be used, as scrubs before this run said: it has seen what is stored there. */
+    public void mounted(int siteId, long runId) {
+        Supersession.usable(jdbc, siteId, runId - 1, clock.instant(), true);
+    }
+
+    /** Returns the reasons of open findings at a site that concern no experiment, the newest first. */
+    public List<Problem> openOfWhole(Sight sight, int siteId) {
+        return jdbc.sql("select f.reason" + FROM + """
+                        where r.site_id = :site and f.experiment_id is null and f.superseded_by is null and a.finding_id is null
+                          and s.removed_at is null and in_sight(:seen, p.code)
+                        order by f.last_run_id desc, f.finding_id desc
+                        """)
+                .params(Map.of("site", siteId, "seen", sight.seen()))
+                .query((row, n) -> Problem.valueOf(row.getString(1)))
+                .list();
     }
 }

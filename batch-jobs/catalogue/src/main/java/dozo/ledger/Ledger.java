@@ -229,25 +229,26 @@ public class Ledger {
                 .list();
     }
 
-    /**
-     * Keeps the result of a verification.
-     *
-     * @param beganAt when it began
-     * @param verdict {@code INTACT}, {@code INCOMPLETE} or {@code BROKEN}
-     */
-    public void verified(Instant beganAt, String verdict, long rowsChecked, long breaches) {
+    /** Keeps the result of a verification. */
+    public void verified(Verification result) {
         jdbc.sql("""
-                        insert into ledger_verification (began_at, verdict, rows_checked, breaches)
-                        values (:began, :verdict, :rows, :breaches)
-                        """)
-                .params(Map.of("began", Timestamp.from(beganAt), "verdict", verdict, "rows", rowsChecked))
-                .param("breaches", breaches)
-                .update();
+                        insert into ledger_verification (began_at, verdict, rows_checked, breaches, unproven, unproven_sites)
+                        values (:beganAt, :verdict, :rowsChecked, :breaches, :unproven, :unprovenSites::text[])
+                        """).params(Rows.params(result)).update();
+    }
+
+    /** Returns whether an anchor was written since a moment: a verification then proves more than one before. */
+    public boolean isAnchoredSince(Instant moment) {
+        return jdbc.sql("select exists (select from ledger where at > :moment and action = :action)")
+                .param("moment", Timestamp.from(moment))
+                .param("action", ANCHORED)
+                .query(Boolean.class)
+                .single();
     }
 
     public Optional<Verification> lastVerification() {
         return jdbc.sql("""
-                        select began_at, verdict, rows_checked, breaches from ledger_verification
+                        select began_at, verdict, rows_checked, breaches, unproven, unproven_sites from ledger_verification
                         order by verification_id desc limit 1
                         """).query(Rows.of(Verification.class)).optional();
     }

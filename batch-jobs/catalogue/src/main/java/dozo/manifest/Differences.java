@@ -23,6 +23,15 @@ final class Differences {
      */
     private static final int ANALYZED_FROM = 5_000;
 
+    /** Whether a difference {@code x} is a loss: a file or link that vanished, and did not move, or has other content. */
+    static final String LOST = """
+            x.before_kind in ('f', 'l') and x.content
+            and (x.row_no is not null
+                 or not exists (select from difference m
+                                where m.before_no is null and m.name = x.name
+                                  and m.kind = x.before_kind and m.size_bytes = x.before_bytes
+                                  and m.modified_ns = x.before_ns))""";
+
     private final JdbcClient jdbc;
     private final int experimentId;
     private final boolean owners;
@@ -32,7 +41,7 @@ final class Differences {
      *
      * @param changed entries with other facts; {@code typeChanged} of them changed between file, folder and link
      * @param files how many more files there are now; negative: fewer. The same for bytes, folders and links
-     * @param entriesLost files and links that vanished or have other content, and did not move
+     * @param entriesLost files and links that vanished or have other content, and did not move; {@code entriesVanished} of them vanished
      */
     record Counts(
             int added,
@@ -44,6 +53,7 @@ final class Differences {
             long folders,
             long links,
             long entriesLost,
+            long entriesVanished,
             long bytesLost) {
 
         Lost lost() {
@@ -234,16 +244,11 @@ final class Differences {
                                count(*) filter (where kind = 'd') - count(*) filter (where before_kind = 'd') as folders,
                                count(*) filter (where kind = 'l') - count(*) filter (where before_kind = 'l') as links,
                                count(*) filter (where lost) as entries_lost,
+                               count(*) filter (where lost and row_no is null) as entries_vanished,
                                coalesce(sum(before_bytes) filter (where lost), 0) as bytes_lost
-                        from (select *,
-                                     before_kind in ('f', 'l') and content
-                                     and (row_no is not null
-                                          or not exists (select from difference m
-                                                         where m.before_no is null and m.name = x.name
-                                                           and m.kind = x.before_kind and m.size_bytes = x.before_bytes
-                                                           and m.modified_ns = x.before_ns)) as lost
+                        from (select *, %s as lost
                               from difference x) difference
-                        """).query(Rows.of(Counts.class)).single();
+                        """.formatted(LOST)).query(Rows.of(Counts.class)).single();
     }
 
     /**

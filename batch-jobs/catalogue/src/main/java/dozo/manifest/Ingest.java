@@ -5,6 +5,7 @@ import static dozo.registry.GivenPaths.shown;
 import dozo.file.FilePath;
 import dozo.file.Owner;
 import dozo.file.Problem;
+import dozo.file.Zoned;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.registry.Experiments.Experiment;
@@ -21,7 +22,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -175,7 +175,7 @@ public class Ingest {
                 experiment,
                 Problem.LIST_OLD,
                 "list %s was last written at %s; newer files are not backed up. Check that the program that writes it still runs"
-                        .formatted(shown(list.file()), made.truncatedTo(ChronoUnit.SECONDS))));
+                        .formatted(shown(list.file()), Zoned.text(made))));
     }
 
     /** Reads a source through a walk, without extended attributes. */

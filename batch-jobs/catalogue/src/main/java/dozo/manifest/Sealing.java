@@ -3,6 +3,7 @@ package dozo.manifest;
 import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.file.Size;
+import dozo.ledger.Failure;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.manifest.Differences.Counts;
@@ -11,6 +12,7 @@ import dozo.manifest.Freezes.Freeze;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
+import java.sql.Savepoint;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.Map;
@@ -98,7 +100,8 @@ final class Sealing {
         Optional<Freeze> freeze = freezes.find(experiment.id());
         Hold hold = hold(experiment, before, counts, freeze);
         if (hold != Hold.NONE) {
-            findings.accept(frozen(experiment, before, counts, hold));
+            findings.accept(
+                    frozen(experiment, before, counts, hold, load.unreadable().size()));
             return false;
         }
         freeze.ifPresent(released -> freezes.end(experiment.id()));
@@ -139,7 +142,7 @@ final class Sealing {
 
     private static Counts first(Sums sums) {
         int added = Math.toIntExact(sums.entries());
-        return new Counts(added, 0, 0, 0, sums.files, sums.bytes, sums.folders, sums.links, 0, 0);
+        return new Counts(added, 0, 0, 0, sums.files, sums.bytes, sums.folders, sums.links, 0, 0, 0);
     }
 
     private enum Hold {
@@ -166,7 +169,7 @@ final class Sealing {
      * Freezes the experiment. The catalogue keeps nothing of this look, so that the next one compares with the same
      * manifest.
      */
-    private Finding frozen(Experiment experiment, Manifest before, Counts counts, Hold hold) {
+    private Finding frozen(Experiment experiment, Manifest before, Counts counts, Hold hold, int unreadable) {
         String message =
                 ("%,d of %,d files and links vanished or changed (%s of %s) since manifest %d; %,d entries are new. "
                                 + "%sNothing was sealed. Nothing is sent until the experiment is released: dozo release %s")
@@ -183,7 +186,25 @@ final class Sealing {
                                         : "",
                                 experiment.name());
         freezes.freeze(experiment, before.number(), counts.lost(), message);
-        return new Finding(experiment.id(), Problem.FROZEN, null, message);
+        String unkept = keepSigns(experiment, before, counts, unreadable);
+        return new Finding(experiment.id(), Problem.FROZEN, null, message + unkept);
+    }
+
+    /**
+     * Keeps the signs of what happened. A failure must not keep the experiment from being frozen: then nothing is known of it, and the
+     * finding says why.
+     */
+    private String keepSigns(Experiment experiment, Manifest before, Counts counts, int unreadable) {
+        return template.execute((ConnectionCallback<String>) connection -> {
+            Savepoint frozen = connection.setSavepoint();
+            try {
+                FreezeSigns.keep(jdbc, experiment.id(), before, counts, unreadable);
+            } catch (RuntimeException e) {
+                connection.rollback(frozen);
+                return ". What the look saw could not be kept: " + Failure.reason(e, "the next look tries it again");
+            }
+            return "";
+        });
     }
 
     private void seal(Experiment experiment, Manifest before, Counts counts) {

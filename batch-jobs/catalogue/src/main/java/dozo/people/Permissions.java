@@ -1,5 +1,6 @@
 package dozo.people;
 
+import dozo.ledger.Sight;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -28,11 +29,17 @@ public final class Permissions {
             method path                                                            LAB_MANAGER OPERATOR AUDITOR ADMIN token
             GET    /                                                               own         all      all     all   -
             GET    /experiments                                                    own         all      all     all   -
+            GET    /experiments.csv                                                own         all      all     all   -
+            GET    /experiments/selected                                           own         all      all     all   -
+            POST   /experiments/selected                                           own         all      all     all   -
             GET    /experiments/{project}/{code}                                   own         all      all     all   -
             GET    /experiments/{project}/{code}/certificate                       own         all      all     all   -
             POST   /experiments/{project}/{code}/certificate                       own         all      all     all   -
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
             POST   /experiments/{project}/{code}/download                          own         all      -       all   -
+            GET    /experiments/{project}/{code}/frozen                            own         all      all     all   -
+            POST   /experiments/{project}/{code}/frozen                            -           all      -       all   -
+            GET    /experiments/{project}/{code}/frozen.csv                        own         all      all     all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
             POST   /experiments/{project}/{code}/manifests/{number}/download       own         all      -       all   -
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
@@ -87,8 +94,11 @@ public final class Permissions {
             GET    /audit/proof                                                     own         all      all     all   -
             GET    /audit/report                                                    own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
+            GET    /docs/api                                                        all         all      all     all   -
+            GET    /docs/openapi.json                                               all         all      all     all   -
             GET    /holds                                                           own         all      all     all   -
             GET    /erasures                                                        own         all      all     all   -
+            GET    /search                                                         own         all      all     all   -
             GET    /sites                                                           -           all      all     all   -
             GET    /sites/new                                                       -           -        -       all   -
             POST   /sites/new                                                       -           -        -       all   -
@@ -126,6 +136,7 @@ public final class Permissions {
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
             GET    /api/v1/coverage/groups                                         own         all      all     all   read
+            GET    /api/v1/coverage/sentences                                      own         all      all     all   read
             GET    /api/v1/coverage/unprotected                                    own         all      all     all   read
             GET    /api/v1/coverage/waits                                          own         all      all     all   read
             GET    /api/v1/drills                                                  own         all      all     all   read
@@ -148,6 +159,7 @@ public final class Permissions {
             GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/frozen                     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/labels                     own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/labels/{label}             own         all      -       all   write
             PATCH  /api/v1/experiments/{project}/{code}                            own         all      -       all   write
@@ -184,6 +196,9 @@ public final class Permissions {
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read
             PUT    /api/v1/me/password                                             self        self     self    self  -
+            GET    /api/v1/me/searches                                             self        self     self    self  read
+            PUT    /api/v1/me/searches/{list}/{name}                               self        self     self    self  write
+            DELETE /api/v1/me/searches/{list}/{name}                               self        self     self    self  write
             GET    /api/v1/me/tokens                                               self        self     self    self  read
             POST   /api/v1/me/tokens                                               self        self     self    self  -
             POST   /api/v1/me/tokens/{id}/rotation                                         self        self     self    self  -
@@ -215,7 +230,9 @@ public final class Permissions {
             POST   /api/v1/replications                                            -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write
+            POST   /api/v1/runs/experiments                                        own         all      -       all   write
             GET    /api/v1/runs/{id}                                               own         all      all     all   read
+            GET    /api/v1/runs/{id}/experiments                                   own         all      all     all   read
             GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
             GET    /api/v1/runs/{id}/origins                                       -           all      all     all   read
             GET    /api/v1/runs/{id}/forecast                                      own         all      all     all   read
@@ -236,6 +253,7 @@ public final class Permissions {
             GET    /api/v1/scrubs/promise                                          own         all      all     all   read
             GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
             GET    /api/v1/host-key                                                -           -        -       all   write
+            GET    /api/v1/search                                                  own         all      all     all   read
             GET    /api/v1/site-key                                                -           -        -       all   read
             GET    /api/v1/site-key/sites                                                  -           -        -       all   write
             GET    /api/v1/sites                                                   -           all      all     all   read
@@ -256,6 +274,9 @@ public final class Permissions {
             POST   /api/v1/source-move                                             own         -        -       all   write
             GET    /api/v1/source-move/differences                                 own         all      all     all   read
             POST   /api/v1/source-move/stop                                        own         -        -       all   write
+            GET    /api/v1/steps                                                   -           all      all     all   read
+            POST   /api/v1/steps/{step}/dismissal                                  -           -        -       all   write
+            DELETE /api/v1/steps/{step}/dismissal                                  -           -        -       all   write
             GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read
             POST   /api/v1/users                                                   -           -        -       all   -
@@ -331,6 +352,16 @@ public final class Permissions {
                 farthest = reach.compareTo(farthest) > 0 ? reach : farthest;
             }
             return farthest;
+        }
+
+        /** Returns what a user with these roles and projects sees; empty: they may not use it. */
+        public Optional<Sight> sight(Collection<Role> roles, Collection<String> projects) {
+            return switch (of(roles)) {
+                case NONE -> Optional.empty();
+                case SELF -> Optional.of(Sight.of(Set.of()));
+                case OWN -> Optional.of(Sight.of(projects));
+                case ALL -> Optional.of(Sight.EVERYTHING);
+            };
         }
     }
 

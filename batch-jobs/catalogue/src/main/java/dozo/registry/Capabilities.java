@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
+import dozo.ledger.Supersession;
 import dozo.registry.Sites.Site;
 import dozo.remote.KeyPowers;
 import dozo.remote.KeyPowers.Power;
@@ -148,15 +149,17 @@ public class Capabilities {
 
     /**
      * Checks a site by {@link SiteCheck#of}, but first that it shares no folder with another site. A usable site has its mark
-     * afterwards.
+     * afterwards, and findings that it could not be used are over.
      *
      * @throws RemoteException REFUSED if its root is that of another site, or in one, or above one
      */
     public SiteCheck check(Site site, Lane lane) throws RemoteException, InterruptedException {
+        long lastRun = Supersession.lastRun(jdbc, site.id());
         roots.require(site, lane);
         SiteCheck check = SiteCheck.of(lane);
         if (check.usable()) {
             roots.mark(site, lane);
+            Supersession.usable(jdbc, site.id(), lastRun, clock.instant(), false);
         }
         return check;
     }

@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
@@ -388,6 +390,27 @@ public class Experiments {
                 .param("id", id)
                 .query(EXPERIMENT)
                 .optional();
+    }
+
+    /** Returns those experiments with these {@linkplain Experiment#name() names} that are visible, by name. */
+    public Map<String, Experiment> named(Sight sight, Collection<String> names) {
+        List<String[]> parts = names.stream()
+                .map(name -> name.split("/", -1))
+                .filter(each -> each.length == 2)
+                .toList();
+        return jdbc
+                .sql(SELECT + """
+                        join unnest(:projects::text[], :codes::text[]) n (project, code)
+                             on p.code = n.project and e.code = n.code
+                        where in_sight(:seen, p.code)
+                        """)
+                .param("projects", parts.stream().map(each -> each[0]).toArray(String[]::new))
+                .param("codes", parts.stream().map(each -> each[1]).toArray(String[]::new))
+                .param("seen", sight.seen())
+                .query(EXPERIMENT)
+                .list()
+                .stream()
+                .collect(Collectors.toMap(Experiment::name, Function.identity(), (one, _) -> one));
     }
 
     /** Returns the experiment with this source folder. */

@@ -7,7 +7,7 @@ import dozo.file.Digest;
  *
  * @param text one line of 1 to 500 characters
  */
-record Reason(String text) {
+public record Reason(String text) {
 
     private static final int LENGTH_MAX = 500;
 
@@ -16,20 +16,21 @@ record Reason(String text) {
      *
      * @throws Refusal if it is empty, too long, or not one line
      */
-    static Reason of(String typed) {
+    public static Reason of(String typed) {
         return of(typed, LENGTH_MAX);
     }
 
     /** Returns one that is not longer than a limit, in characters. */
     static Reason of(String typed, int lengthMax) {
         String text = typed.strip();
-        if (text.isEmpty() || text.length() > lengthMax || !Code.isText(text)) {
+        if (text.isEmpty() || text.codePointCount(0, text.length()) > lengthMax || !Code.isText(text)) {
             throw new Refusal("reason", "expected a reason of 1 to %d characters in one line", lengthMax);
         }
         return new Reason(text);
     }
 
-    Digest sha256() {
+    /** Returns the digest of the text, for the ledger. */
+    public Digest sha256() {
         return Digest.ofText(text);
     }
 }

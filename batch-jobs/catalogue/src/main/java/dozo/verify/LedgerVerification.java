@@ -1,6 +1,7 @@
 package dozo.verify;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dozo.file.Message;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
 import dozo.ledger.Breach.Kind;
@@ -10,6 +11,8 @@ import dozo.ledger.Chain.Checked;
 import dozo.ledger.Guards;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Anchored;
+import dozo.ledger.Verification;
+import dozo.ledger.Verification.Unproven;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
@@ -21,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -53,6 +57,7 @@ public class LedgerVerification {
     /**
      * A verification.
      *
+     * @param why why it is incomplete, and what to do; missing: it is not
      * @param rows the number of rows, all of which were checked
      * @param head the last row; missing: there is none, or it cannot have been appended
      * @param breaches first the rows in their order, then the guards; at most 100
@@ -60,6 +65,7 @@ public class LedgerVerification {
      */
     public record Verified(
             Verdict verdict,
+            @Nullable Message why,
             long rows,
             @Nullable Anchor head,
             List<Breach> breaches,
@@ -116,14 +122,6 @@ public class LedgerVerification {
     /** Verifies the whole ledger, and keeps the result. The time grows with the ledger, the memory does not. */
     public synchronized Verified verify() throws InterruptedException {
         Instant began = ledger.now();
-        Verified result = verified();
-        long atSites =
-                result.sites.stream().mapToLong(ComparedSite::breachesCount).sum();
-        ledger.verified(began, result.verdict.name(), result.rows, result.breachesCount() + atSites);
-        return result;
-    }
-
-    private Verified verified() throws InterruptedException {
         Checked rows = chain.check();
         List<Breach> breaches = new ArrayList<>(rows.breaches());
         List<Breach> unguarded = guards.breaches();
@@ -133,11 +131,34 @@ public class LedgerVerification {
         for (Site site : sites.all()) {
             compared.add(compared(site, rows.breachesCount() == 0));
         }
-        boolean broken = count > 0 || compared.stream().anyMatch(site -> site.breachesCount() > 0);
-        boolean complete = !compared.isEmpty() && compared.stream().allMatch(ComparedSite::complete);
-        Verdict verdict = broken ? Verdict.BROKEN : complete ? Verdict.INTACT : Verdict.INCOMPLETE;
+        long atSites = compared.stream().mapToLong(ComparedSite::breachesCount).sum();
+        List<String> unknown = names(compared, site -> !site.compared());
+        List<String> unproven = unknown.isEmpty() ? names(compared, site -> !site.complete()) : unknown;
+        boolean complete = !compared.isEmpty() && unproven.isEmpty();
+        Verdict verdict = count + atSites > 0 ? Verdict.BROKEN : complete ? Verdict.INTACT : Verdict.INCOMPLETE;
+        Unproven why =
+                compared.isEmpty() ? Unproven.NO_SITE : unknown.isEmpty() ? Unproven.NO_ANCHOR : Unproven.NOT_COMPARED;
+        boolean incomplete = verdict == Verdict.INCOMPLETE;
+        Verification kept = new Verification(
+                began,
+                verdict.name(),
+                rows.rows(),
+                count + atSites,
+                incomplete ? why : null,
+                incomplete ? unproven : List.of());
+        ledger.verified(kept);
         return new Verified(
-                verdict, rows.rows(), rows.head(), List.copyOf(breaches), count - breaches.size(), compared);
+                verdict,
+                kept.sentence(),
+                rows.rows(),
+                rows.head(),
+                List.copyOf(breaches),
+                count - breaches.size(),
+                compared);
+    }
+
+    private static List<String> names(List<ComparedSite> sites, Predicate<ComparedSite> which) {
+        return sites.stream().filter(which).map(ComparedSite::site).toList();
     }
 
     private ComparedSite compared(Site site, boolean chainIntact) throws InterruptedException {

@@ -1,7 +1,10 @@
 package dozo.verify;
 
 import dozo.ledger.Rows;
+import dozo.ledger.Sight;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -28,6 +31,22 @@ public class Milestones {
             @Nullable Instant safeAt,
             @Nullable Instant readAt) {}
 
+    /**
+     * An experiment that is completely safe.
+     *
+     * @param sites where it is, by name
+     * @param since when its current manifest became safe at the first of them
+     */
+    public record Safe(
+            String project,
+            String code,
+            String title,
+            @Nullable String subject,
+            @Nullable LocalDate acquiredOn,
+            @Nullable String scanner,
+            List<String> sites,
+            Instant since) {}
+
     public Milestones(JdbcClient jdbc) {
         this.jdbc = jdbc;
     }
@@ -50,5 +69,27 @@ public class Milestones {
                 .params(Map.of("experiment", experimentId, "site", siteId))
                 .query(Rows.of(Reached.class))
                 .single();
+    }
+
+    /** Returns at most {@code limit} visible experiments that are completely safe, those that became so last first. */
+    public List<Safe> newest(Sight sight, int limit) {
+        return jdbc.sql("""
+                        select p.code as project, e.code, e.title, e.subject, e.acquired_on, e.scanner,
+                               array_agg(s.name order by s.name) as sites, min(coalesce(c.since, t.counted_at)) as since
+                        from experiment e
+                        join project p using (project_id)
+                        join protection t on t.experiment_id = e.experiment_id and t.entries = t.entries_safe
+                        join site s on s.site_id = t.site_id and s.removed_at is null
+                        cross join lateral (
+                            select max(since) as since from coverage
+                            where experiment_id = t.experiment_id and site_id = t.site_id and waited_seconds is not null) c
+                        where e.retired_at is null and in_sight(:seen, p.code)
+                        group by p.code, e.experiment_id
+                        order by since desc, e.experiment_id desc
+                        limit :limit
+                        """)
+                .params(Map.of("seen", sight.seen(), "limit", limit))
+                .query(Rows.of(Safe.class))
+                .list();
     }
 }

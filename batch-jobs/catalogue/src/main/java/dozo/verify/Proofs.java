@@ -57,6 +57,7 @@ public class Proofs {
      *
      * @param wayIn how the content was sent: {@code archive}, {@code sftp}, or {@code link}: not again, as a hard link to a
      *     stored file; missing in older receipts
+     * @param lastReadAt when a scrub last read what the receipt is about; missing: never, as far as kept
      * @param damagedAt when the copy was found damaged, which voids the receipt; missing: not found damaged
      */
     public record FileReceipt(
@@ -68,6 +69,7 @@ public class Proofs {
             String method,
             String worker,
             Instant verifiedAt,
+            @Nullable Instant lastReadAt,
             @Nullable Instant damagedAt) {}
 
     public Proofs(JdbcClient jdbc) {
@@ -84,6 +86,7 @@ public class Proofs {
                                e.since_manifest, s.sealed_at, e.until_manifest, u.sealed_at as gone_at,
                                r.receipt_id as id, r.run_id as run, r.unit_id as unit, r.way_in, r.method, r.worker, r.verified_at,
                                substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as sha256,
+                               (select max(d.read_at) from reading d where d.receipt_id = r.receipt_id) as last_read_at,
                                (select min(b.found_at) from damage b
                                 where b.experiment_id = e.experiment_id and b.site_id = r.site_id
                                   and b.entry_no = e.entry_no and b.receipt_id >= r.receipt_id) as damaged_at

@@ -7,6 +7,7 @@ import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.PastCoverage.History;
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
@@ -51,6 +52,56 @@ class CoverageTest {
     }
 
     @Test
+    void aProjectWithoutExperimentsIsNotLeftOut() {
+        Instant at = Instant.parse("2026-09-02T00:00:00Z");
+        nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
+        nights.jdbc
+                .sql("insert into project (code, created_at) values ('P8', :at), ('P9', :at)")
+                .param("at", Timestamp.from(at))
+                .update();
+        nights.jdbc.sql("""
+                        update project set retired_at = now(), retired_by = 'x', retired_reason = 'x' where code = 'P9'
+                        """).update();
+
+        List<Totals> projects = coverage.projects(Sight.EVERYTHING, 1, null);
+
+        assertThat(projects).extracting(Totals::project).containsExactly("P1", "P2", "P8");
+        assertThat(projects.getLast()).isEqualTo(new Totals("P8", false, 0, 0, 0, 0, 0, 0, null, 0));
+        assertThat(coverage.groups(Sight.of(List.of("P8")), Dimension.PROJECT, 1, null, "", 9))
+                .extracting(Group::name)
+                .containsExactly("P8");
+        assertThat(coverage.groups(Sight.EVERYTHING, Dimension.MODALITY, 1, null, "", 9))
+                .extracting(Group::name)
+                .containsExactly("MR");
+        assertThat(coverage.projects(Sight.EVERYTHING, 1, at.minusSeconds(1)))
+                .as("it did not exist yet")
+                .extracting(Totals::project)
+                .contains("P1")
+                .doesNotContain("P8");
+    }
+
+    @Test
+    void beforeRecordsBeganAtASiteNothingIsKnown() {
+        int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
+        Instant began = Instant.parse("2026-09-01T20:00:00Z");
+        assertThat(coverage.isKnown(1, began)).as("nothing is recorded").isFalse();
+        assertThat(coverage.isKnown(1, null)).as("now").isTrue();
+        nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
+
+        assertThat(coverage.isKnown(1, began)).isTrue();
+        assertThat(coverage.isKnown(1, began.minusSeconds(1))).isFalse();
+        for (Dimension by : List.of(Dimension.PROJECT, Dimension.EXPERIMENT, Dimension.MODALITY)) {
+            assertThat(coverage.groups(Sight.EVERYTHING, by, 1, began.minusSeconds(1), "", 9))
+                    .singleElement()
+                    .satisfies(group ->
+                            assertThat(group.totals()).as("unknown, not 0 %").isNull());
+            assertThat(coverage.groups(Sight.EVERYTHING, by, 1, began, "", 9))
+                    .singleElement()
+                    .satisfies(group -> assertThat(group.totals()).isNotNull());
+        }
+    }
+
+    @Test
     void groupsAreReadPageByPageAndTheUnknownComesLast() {
         nights.experiment(1, "A", "MR", null, null);
         nights.experiment(1, "B", "EEG", null, null);
@@ -76,7 +127,7 @@ class CoverageTest {
         nights.prove(experiment, 1, 2, 3);
         nights.at("2026-09-01T22:00:00Z").settle(experiment);
 
-        for (String time : List.of("2026-09-01T01:00:00Z", "2026-09-01T21:00:00Z", "2026-09-02T00:00:00Z")) {
+        for (String time : List.of("2026-09-01T20:00:00Z", "2026-09-01T21:00:00Z", "2026-09-02T00:00:00Z")) {
             Instant at = Instant.parse(time);
             assertThat(coverage.groups(Sight.EVERYTHING, Dimension.EXPERIMENT, 1, at, "", 9))
                     .as(time)

@@ -49,7 +49,7 @@ final class Catalogue {
     private static final IngestSettings LISTS_OF_A_YEAR =
             new IngestSettings(Duration.ofDays(366), 4, Duration.ofMinutes(10));
 
-    private final TransactionTemplate transaction;
+    final TransactionTemplate transaction;
     private final Experiments experiments;
 
     Catalogue(Path source) {

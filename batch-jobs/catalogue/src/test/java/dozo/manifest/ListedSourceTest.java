@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dozo.db.Program;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.file.Zoned;
 import dozo.ledger.Findings.Finding;
 import dozo.manifest.SourceLook.Ingested;
 import dozo.registry.Refusal;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,7 +132,9 @@ class ListedSourceTest {
         assertThat(night).isEqualTo(new Ingested(true, List.of()));
         assertThat(nextNight.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.reason()).isEqualTo(Problem.LIST_OLD);
-            assertThat(finding.message()).contains("list " + list + " was last written at 2025-11-01T00:00:00Z");
+            assertThat(finding.message())
+                    .contains("list " + list + " was last written at "
+                            + Zoned.text(Instant.parse("2025-11-01T00:00:00Z")));
         });
     }
 

@@ -58,7 +58,7 @@ class SweepTest {
         assertThat(sealed).isBetween(1, 19);
         assertThat(catalogue.count("select count(*) from frozen_experiment")).isEqualTo(200 - sealed);
 
-        catalogue.freezes.release(experiments.getLast(), "operator");
+        catalogue.freezes.release(experiments.getLast(), "operator", null);
         assertThat(look(experiments.size() - 1).sealed()).isTrue();
     }
 

@@ -95,7 +95,7 @@ class TripwireTest {
         unchange();
 
         assertFrozen(catalogue.night(tree));
-        catalogue.freezes.release(catalogue.experiment, "operator");
+        catalogue.freezes.release(catalogue.experiment, "operator", null);
 
         assertThat(catalogue.night(tree).findings()).isEmpty();
         assertThat(catalogue.freezes.find(1)).isEmpty();
@@ -107,7 +107,7 @@ class TripwireTest {
         change(300);
         catalogue.night(tree);
 
-        catalogue.freezes.release(catalogue.experiment, "operator");
+        catalogue.freezes.release(catalogue.experiment, "operator", null);
         assertThat(catalogue.freezes.frozen(1)).isFalse();
 
         assertThat(catalogue.night(tree).sealed()).isTrue();
@@ -120,7 +120,7 @@ class TripwireTest {
     void aReleaseIsForWhatWasLostByThen() {
         change(300);
         catalogue.night(tree);
-        catalogue.freezes.release(catalogue.experiment, "operator");
+        catalogue.freezes.release(catalogue.experiment, "operator", null);
         change(700);
 
         assertFrozen(catalogue.night(tree));
@@ -131,7 +131,7 @@ class TripwireTest {
     void theTripwireIsArmedAgainAfterARelease() {
         change(300);
         catalogue.night(tree);
-        catalogue.freezes.release(catalogue.experiment, "operator");
+        catalogue.freezes.release(catalogue.experiment, "operator", null);
         catalogue.night(tree);
         tree.remove("sub-09").remove("sub-08");
 
@@ -140,7 +140,7 @@ class TripwireTest {
 
     @Test
     void whatIsNotFrozenCannotBeReleased() {
-        assertThatThrownBy(() -> catalogue.freezes.release(catalogue.experiment, "operator"))
+        assertThatThrownBy(() -> catalogue.freezes.release(catalogue.experiment, "operator", null))
                 .isInstanceOf(Refusal.class)
                 .hasMessage("p/E is not frozen");
     }

@@ -12,6 +12,7 @@ import dozo.ledger.Chain;
 import dozo.ledger.Guards;
 import dozo.ledger.Ledger;
 import dozo.ledger.TamperedLedger;
+import dozo.ledger.Verification.Unproven;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Sites;
 import dozo.verify.LedgerVerification.ComparedSite;
@@ -193,6 +194,12 @@ class LedgerVerificationIT {
         assertThat(verified.verdict()).isEqualTo(Verdict.INCOMPLETE);
         assertThat(verified.breaches()).isEmpty();
         assertThat(verified.sites().getFirst().trouble()).contains("127.0.0.1");
+        assertThat(String.valueOf(verified.why())).contains("Not compared with site dr", "dozo site check dr");
+        assertThat(ledger.lastVerification()).hasValueSatisfying(kept -> {
+            assertThat(kept.unproven()).isEqualTo(Unproven.NOT_COMPARED);
+            assertThat(kept.unprovenSites()).containsExactly("dr");
+            assertThat(kept.sentence()).isEqualTo(verified.why());
+        });
     }
 
     @Test
@@ -201,12 +208,18 @@ class LedgerVerificationIT {
         tampered.tamper("update ledger set actor = 'x' where seq = 3");
 
         assertThat(verification.verify().verdict()).isEqualTo(Verdict.BROKEN);
+        assertThat(ledger.lastVerification()).hasValueSatisfying(kept -> {
+            assertThat(kept.unproven()).isNull();
+            assertThat(kept.sentence()).isNull();
+        });
     }
 
     @Test
     void withoutAnAnchorOrASiteNothingIsProvenOfTheEnd() throws Exception {
         LedgerVerification fresh = verificationOf(TestDatabase.fresh());
-        assertThat(fresh.verify().verdict()).isEqualTo(Verdict.INCOMPLETE);
+        Verified withoutSite = fresh.verify();
+        assertThat(withoutSite.verdict()).isEqualTo(Verdict.INCOMPLETE);
+        assertThat(String.valueOf(withoutSite.why())).contains("No site is registered", "Add a site");
 
         try (Stream<Path> files = Files.list(anchors)) {
             for (Path file : files.toList()) {
@@ -222,6 +235,8 @@ class LedgerVerificationIT {
         Verified verified = verificationOf(other).verify();
         assertThat(verified.verdict()).isEqualTo(Verdict.INCOMPLETE);
         assertThat(verified.sites()).containsExactly(new ComparedSite("dr", null, 0, null, List.of(), 0));
+        assertThat(String.valueOf(verified.why()))
+                .contains("Site dr has no matching anchor yet", "Each run writes one");
     }
 
     @Test

@@ -26,6 +26,17 @@ public record KeyPowers(Set<Power> could, Set<Power> couldNot) {
         DELETE
     }
 
+    /** The worst that can be done to stored files. */
+    public enum Harm {
+        DELETE,
+        /** They cannot be deleted, but changed, renamed or replaced. */
+        ALTER,
+        NONE,
+        UNKNOWN
+    }
+
+    private static final Set<Power> ALTERING = EnumSet.of(Power.CHANGE, Power.RENAME, Power.REPLACE);
+
     /** Nothing was tried. */
     static final KeyPowers UNKNOWN = new KeyPowers(Set.of(), Set.of());
 
@@ -40,6 +51,17 @@ public record KeyPowers(Set<Power> could, Set<Power> couldNot) {
         unknown.removeAll(could);
         unknown.removeAll(couldNot);
         return unknown;
+    }
+
+    /** Returns the worst that is possible; {@code NONE} only if the site refused all of it. */
+    public Harm harm() {
+        if (could.contains(Power.DELETE)) {
+            return Harm.DELETE;
+        }
+        if (!Collections.disjoint(could, ALTERING)) {
+            return Harm.ALTER;
+        }
+        return couldNot.contains(Power.DELETE) && couldNot.containsAll(ALTERING) ? Harm.NONE : Harm.UNKNOWN;
     }
 
     private static Set<Power> sorted(Set<Power> some) {

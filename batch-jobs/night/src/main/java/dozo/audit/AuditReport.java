@@ -49,27 +49,32 @@ public record AuditReport(
      * One site.
      *
      * @param recordedSince since when coverage is recorded there; before it, what was safe is unknown. Missing: nothing is
-     * @param totals the coverage of all experiments
+     * @param totals the coverage of all experiments; missing: unknown, because the records begin later
      * @param anchor the last row of the ledger that was anchored there; missing: none
      * @param findingsOfRuns open findings that concern a whole run, not a project
      */
     public record AtSite(
             String site,
             @Nullable Instant recordedSince,
-            Totals totals,
+            @Nullable Totals totals,
             @Nullable ChainRow anchor,
             long findingsOfRuns,
             List<InProject> projects) {
 
         private boolean allWell() {
-            return totals.safe()
+            return totals != null
+                    && totals.safe()
                     && findingsOfRuns == 0
                     && projects.stream().map(InProject::evidence).noneMatch(Evidence::anythingOpen);
         }
     }
 
-    /** One project at a site: its coverage, and the evidence. */
-    public record InProject(String project, Totals totals, Evidence evidence) {}
+    /**
+     * One project at a site: its coverage, and the evidence.
+     *
+     * @param totals missing: unknown, because the records of the site begin later
+     */
+    public record InProject(String project, @Nullable Totals totals, Evidence evidence) {}
 
     /**
      * The evidence for a project at a site, and what was open.

@@ -61,7 +61,7 @@ public class AuditReports {
                 union all
                 select f.finding_id, f.run_id, f.experiment_id
                 from finding f join run later on later.run_id = f.superseded_by
-                where f.found_at <= :at and (later.ended_at is null or later.ended_at > :at)
+                where f.found_at <= :at and coalesce(f.superseded_at, later.ended_at, 'infinity') > :at
             )
             """;
 
@@ -80,7 +80,7 @@ public class AuditReports {
             ), standing as (
                 select f.finding_id, f.run_id, experiment_id
                 from finding f join seen using (experiment_id) left join run later on later.run_id = f.superseded_by
-                where f.found_at <= :at and (f.superseded_by is null or later.ended_at is null or later.ended_at > :at)
+                where f.found_at <= :at and (f.superseded_by is null or coalesce(f.superseded_at, later.ended_at, 'infinity') > :at)
             )
             """;
 
@@ -130,17 +130,18 @@ public class AuditReports {
 
     private AtSite atSite(Sight seen, Place site, @Nullable Instant at, Instant then) {
         List<Totals> projects = coverage.projects(seen, site.siteId, at);
+        boolean known = coverage.isKnown(site.siteId, at);
         Map<@Nullable String, Evidence> evidence = evidence(seen, site.siteId, then);
         return new AtSite(
                 site.name,
                 coverage.recordedSince(site.siteId).orElse(null),
-                Totals.together(projects),
+                known ? Totals.together(projects) : null,
                 lastAnchor(site.name, then).orElse(null),
                 evidence.getOrDefault(null, Evidence.NONE).findings(),
                 projects.stream()
                         .map(totals -> new InProject(
                                 String.valueOf(totals.project()),
-                                totals,
+                                known ? totals : null,
                                 evidence.getOrDefault(totals.project(), Evidence.NONE)))
                         .toList());
     }

@@ -26,6 +26,8 @@ public class DrillPromises {
         /** The last drill without findings is too long ago, or there was none in time. */
         OVERDUE,
         KEPT,
+        /** No drill was complete yet, but the time of the first one is not over. */
+        NEVER,
         /** No file of the project is safe at a site yet. */
         NOTHING;
 
@@ -38,7 +40,7 @@ public class DrillPromises {
     /**
      * Whether a project was rehearsed in its time.
      *
-     * @param standing {@code KEPT}; {@code OVERDUE}: the last drill without findings is too long ago; {@code FAILED}: the last
+     * @param standing {@code KEPT}; {@code NEVER}: no drill was complete yet, and the first is not due yet; {@code OVERDUE}: the last drill without findings is too long ago; {@code FAILED}: the last
      *     drill was not complete; {@code NOTHING}: nothing is safe yet, so there is nothing to rehearse
      * @param days within how many days it must be rehearsed
      * @param since when the time began: the last drill without findings, or the project's first registration; missing: it
@@ -97,6 +99,7 @@ public class DrillPromises {
                                        when not exists (select from rehearsable h where h.project_id = t.project_id) then 'NOTHING'
                                        when last_state <> 'COMPLETE' then 'FAILED'
                                        when until < :now then 'OVERDUE'
+                                       when succeeded_at is null then 'NEVER'
                                        else 'KEPT' end as standing
                         from timed t order by project
                         """)

@@ -129,8 +129,8 @@ public class Rehearsals {
     /** Returns whether half of the time has passed, so that a drill that fails can be repeated in time. */
     private static boolean isDue(DrillPromise promise, Instant now) {
         return switch (promise.standing()) {
-            case FAILED, OVERDUE -> true;
-            case KEPT -> promise.succeededAt() == null || passed(promise, now) >= 0.5;
+            case FAILED, OVERDUE, NEVER -> true;
+            case KEPT -> passed(promise, now) >= 0.5;
             case NOTHING -> false;
         };
     }

@@ -80,9 +80,12 @@ final class CatalogueTables {
             reasons.put(table, "a rebuilt catalogue begins records of its own");
         }
         reasons.put("api_token", "programs get new ones: one that was revoked since would be valid again");
+        reasons.put("frozen_change", "found anew by the next look");
         reasons.put("alert", "found anew by the next look");
         reasons.put("alert_message", "nobody is told twice, nor after a rebuild");
         reasons.put("audit_reader", "roles belong to a database server: they are admitted anew");
+        reasons.put("name_block", "made anew from the names of entries");
+        reasons.put("unlisted_manifest", "noted anew with each manifest");
         reasons.put("kept_answer", "kept for a day only");
         return reasons;
     }

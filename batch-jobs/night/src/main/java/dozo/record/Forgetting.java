@@ -32,8 +32,8 @@ public class Forgetting {
                                       entries_done)
             select run_id, project_id, partition_no, count(*), count(*) filter (where state = 'VERIFIED'),
                    count(*) filter (where state = 'FAILED'), sum(length_bytes),
-                   coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0),
-                   coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED'), 0)
+                   sum(case state when 'VERIFIED' then length_bytes else bytes_proven end),
+                   sum(case state when 'VERIFIED' then cardinality(entry_nos) else entries_proven end)
             from gone join experiment using (experiment_id)
             where state <> 'CANCELLED'
             group by run_id, project_id, partition_no

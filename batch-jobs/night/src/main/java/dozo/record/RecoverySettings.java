@@ -25,7 +25,8 @@ public record RecoverySettings(
         }
     }
 
-    List<String> list() {
+    /** Returns the public keys that stand in for the own one; empty: none. */
+    public List<String> list() {
         return listed(recipients);
     }
 

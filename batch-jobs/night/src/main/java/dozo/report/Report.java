@@ -3,8 +3,10 @@ package dozo.report;
 import dozo.alert.Condition;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
+import dozo.manifest.Freezes.Swept;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.run.Sentence;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
@@ -163,6 +165,7 @@ public record Report(
      *
      * @param subject the first thing that it is about
      * @param experiments how many experiments it is about, if the subject is not all; otherwise 1
+     * @param frozen what vanished or changed at once, if it is about that and still so
      * @param since when it began; null: not known
      */
     public record Need(
@@ -172,7 +175,13 @@ public record Report(
             long count,
             String subject,
             long experiments,
+            @Nullable Swept frozen,
             @Nullable Instant since) {
+
+        /** Returns its sentence. */
+        Sentence sentence() {
+            return Sentence.of(kind, count, subject, experiments, frozen);
+        }
 
         boolean ofData() {
             return OF_DATA.contains(kind);

@@ -104,7 +104,7 @@ record ReportedNights(JdbcClient jdbc, Sites sites, NightTimes times) {
                         select s.site_id as id, s.name, false as recorded, null::timestamptz as due_at
                         from site s
                         where exists (select from run r
-                                      where r.site_id = s.site_id and r.kind in ('nightlyBackup', 'retry')
+                                      where r.site_id = s.site_id and r.kind in ('nightlyBackup', 'retry', 'chosen')
                                         and r.started_at < :until
                                         and (r.started_at >= :from or not :others and s.removed_at is null))
                         """)

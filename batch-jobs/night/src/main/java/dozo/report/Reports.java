@@ -325,7 +325,7 @@ public class Reports {
     /** Returns the alerts that stood, and of now also the gravest of each headline that is no alert, or not one of this user's. */
     private List<Need> needs(Asked asked, List<Headline> now) {
         List<Need> alerted = alerts.standing(asked.sight, asked.at, NEEDS_MAX).stream()
-                .map(Reports::need)
+                .map(alert -> need(asked, alert))
                 .toList();
         Stream<Need> more = now.stream()
                 .filter(headline -> headline.kind().bad())
@@ -337,9 +337,16 @@ public class Reports {
                 .toList();
     }
 
-    private static Need need(Alert alert) {
+    private Need need(Asked asked, Alert alert) {
         return new Need(
-                alert.kind(), alert.site(), alert.project(), alert.count(), alert.subject(), 1, alert.raisedAt());
+                alert.kind(),
+                alert.site(),
+                alert.project(),
+                alert.count(),
+                alert.subject(),
+                1,
+                asked.current() ? headlines.frozen(alert.kind(), alert.project()) : null,
+                alert.raisedAt());
     }
 
     private static Need need(Headline headline) {
@@ -350,6 +357,7 @@ public class Reports {
                 headline.count(),
                 String.valueOf(headline.subject()),
                 headline.experiments(),
+                headline.frozen(),
                 null);
     }
 }

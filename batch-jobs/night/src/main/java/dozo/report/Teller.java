@@ -1,5 +1,6 @@
 package dozo.report;
 
+import dozo.alert.Condition;
 import dozo.file.Size;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Reason;
@@ -89,7 +90,7 @@ public class Teller {
         }
 
         private String sentence(Need need) {
-            return say("headline." + need.kind(), need.count(), need.subject(), need.experiments());
+            return need.sentence().in(words, locale);
         }
 
         private List<Section> sections() {
@@ -122,7 +123,8 @@ public class Teller {
         }
 
         private Item done(SiteNight site, Backup backup) {
-            String name = backup.kind() == RunKind.RETRY ? say("report.retry", site.site()) : site.site();
+            String night = backup.kind() == RunKind.RETRY ? say("report.retry", site.site()) : site.site();
+            String name = backup.kind() == RunKind.CHOSEN ? say("report.chosen", site.site()) : night;
             List<Detail> details = new ArrayList<>();
             details.add(new Detail(proved(backup), null, false));
             if (!backup.message().isEmpty()) {
@@ -221,11 +223,24 @@ public class Teller {
                             Optional.ofNullable(need.since()).map(since -> say("report.since", time(since))))
                     .flatMap(Optional::stream)
                     .collect(Collectors.joining(say("report.comma")));
+            Stream<Detail> details = where.isEmpty() ? Stream.empty() : Stream.of(new Detail(where, null, false));
             return new Item(
                     Tone.GAP,
                     sentence(need),
                     "/alerts",
-                    where.isEmpty() ? List.of() : List.of(new Detail(where, null, false)));
+                    Stream.concat(details, cure(need)).toList());
+        }
+
+        /** Returns what to do about a frozen experiment, the release last. */
+        private Stream<Detail> cure(Need need) {
+            if (need.kind() != Condition.Kind.FROZEN || !report.current()) {
+                return Stream.empty();
+            }
+            return Stream.of(
+                    new Detail(say("report.frozen.look"), "/experiments/" + need.subject() + "/frozen", false),
+                    new Detail(say("report.frozen.restore"), null, false),
+                    new Detail(say("report.frozen.ask"), null, false),
+                    new Detail(say("report.frozen.release"), null, false));
         }
 
         private Stream<Item> findings(SiteNight site) {
@@ -293,7 +308,7 @@ public class Teller {
         }
 
         private String time(@Nullable Instant moment) {
-            return moment == null ? "–" : format(day() + " HH:mm").format(moment.atZone(zone));
+            return moment == null ? "–" : format(day() + " HH:mm z").format(moment.atZone(zone));
         }
 
         private String date(LocalDate day) {

@@ -7,6 +7,7 @@ import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
 import dozo.file.Selection;
+import dozo.file.Zoned;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
@@ -19,7 +20,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -373,8 +373,7 @@ public class Restores {
         jdbc.sql("update restore set message = :message where restore_id = :id and ended_at is null")
                 .param(
                         "message",
-                        "the site was lost at %s, and is tried again: %s"
-                                .formatted(clock.instant().truncatedTo(ChronoUnit.SECONDS), why))
+                        "the site was lost at %s, and is tried again: %s".formatted(Zoned.text(clock.instant()), why))
                 .param("id", id)
                 .update();
     }

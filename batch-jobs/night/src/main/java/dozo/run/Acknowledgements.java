@@ -8,7 +8,7 @@ import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
-import dozo.registry.Code;
+import dozo.registry.Reason;
 import dozo.registry.Refusal;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
@@ -24,8 +24,6 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Component
 public class Acknowledgements {
-
-    private static final int REASON_LENGTH_MAX = 500;
 
     private final Findings findings;
     private final Ledger ledger;
@@ -45,7 +43,7 @@ public class Acknowledgements {
      */
     @Transactional
     public void add(KeptFinding finding, String reason, String by) {
-        String text = checked(reason);
+        String text = Reason.of(reason).text();
         if (!findings.acknowledge(finding.id(), new Acknowledgement(by, clock.instant(), text))) {
             throw Refusal.conflict("finding", "finding %d has already been acknowledged", finding.id());
         }
@@ -66,7 +64,7 @@ public class Acknowledgements {
      */
     @Transactional
     public int addAll(Sight sight, FindingFilter wanted, long upTo, String reason, String by) {
-        String text = checked(reason);
+        String text = Reason.of(reason).text();
         int count = findings.acknowledge(sight, wanted, upTo, new Acknowledgement(by, clock.instant(), text));
         if (count == 0) {
             throw Refusal.conflict("finding", "none of these findings is open");
@@ -86,16 +84,5 @@ public class Acknowledgements {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse("all");
-    }
-
-    private static String checked(String reason) {
-        String text = reason.strip();
-        if (text.isEmpty() || text.codePointCount(0, text.length()) > REASON_LENGTH_MAX || !Code.isText(text)) {
-            throw new Refusal(
-                    "reason",
-                    "expected a reason: one line of 1 to %d characters without control characters",
-                    REASON_LENGTH_MAX);
-        }
-        return text;
     }
 }

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.file.Zoned;
 import dozo.registry.Sites;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
@@ -8,7 +9,6 @@ import dozo.transfer.RunWorkers;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -128,8 +128,7 @@ class AtSite {
         Instant now = clock.instant();
         Instant since = away.putIfAbsent(flow.run(), now);
         if (since == null) {
-            String words = "waiting for site %s since %s: %s"
-                    .formatted(site, now.truncatedTo(ChronoUnit.SECONDS), why.getMessage());
+            String words = "waiting for site %s since %s: %s".formatted(site, Zoned.text(now), why.getMessage());
             LOG.warn("run {}: {}", flow.run(), words);
             say(flow, words);
             since = now;

@@ -173,7 +173,7 @@ record Executions(
 
     private Job job(RunKind kind) {
         return switch (kind) {
-            case NIGHTLY_BACKUP, RETRY, REPLICATION -> nightlyBackup;
+            case NIGHTLY_BACKUP, RETRY, CHOSEN, REPLICATION -> nightlyBackup;
             case SCRUB -> scrub;
             case REBUILD -> throw new IllegalArgumentException("a rebuild of the catalogue is no job of the service");
         };

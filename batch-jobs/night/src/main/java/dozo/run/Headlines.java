@@ -10,6 +10,8 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Reason;
 import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
+import dozo.manifest.Freezes.Swept;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
@@ -23,6 +25,7 @@ import dozo.verify.Losses.AllLost;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -33,7 +36,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** The first sentence of every answer to "is everything safe?": the gravest thing that is true. */
+/**
+ * The first sentence of every answer to "is everything safe?": the gravest thing that is true. Of what runs found about their site or
+ * about themselves, the newest that is still true counts.
+ */
 @Component
 public class Headlines {
 
@@ -45,6 +51,7 @@ public class Headlines {
     private final Losses losses;
     private final ExperimentSearch search;
     private final Findings findings;
+    private final Freezes freezes;
     private final Promises promises;
     private final DrillPromises drills;
     private final RunTimes runTimes;
@@ -91,7 +98,7 @@ public class Headlines {
 
         private static final Set<Kind> OF_RUNS = EnumSet.range(SITE_KEY_CHANGED, RUN_FAILED);
         private static final Set<Kind> OF_SITE =
-                EnumSet.of(DAMAGED, DELETED_SOON, LATE, RUN_FAILED, BLOCKED, UNREAD, WAITING, SAFE);
+                EnumSet.of(DAMAGED, DELETED_SOON, LATE, RUN_FAILED, BLOCKED, UNREAD, WAITING);
         private static final Set<Kind> CALM = EnumSet.of(WAITING, NONE, SAFE);
 
         /** Returns its word in REST. */
@@ -124,6 +131,11 @@ public class Headlines {
             return Arrays.stream(State.values()).anyMatch(state -> state.name().equals(name()));
         }
 
+        /** Returns how grave it is: what runs found about their site or themselves is equally grave. */
+        private Kind gravity() {
+            return OF_RUNS.contains(this) ? SITE_KEY_CHANGED : this;
+        }
+
         private static Kind of(DrillPromise unkept) {
             return unkept.standing() == Standing.FAILED ? DRILL_FAILED : UNREHEARSED;
         }
@@ -136,13 +148,14 @@ public class Headlines {
     /**
      * The headline of a site, with what it was made from.
      *
-     * @param kinds everything that is true, the gravest first; never empty
+     * @param kinds everything that is true, the gravest first, the newest first of what runs found; never empty
      * @param site null: none is registered
      * @param retired the retired experiments, which are not in {@code all}
      * @param risks the experiments at risk by state, the gravest first
      * @param reasons the reasons of open findings, the most frequent first
      * @param drills the projects whose last drill failed or is too long ago
      * @param endangered the experiments that their scanner may delete before they are safe, in the order of sending
+     * @param frozen what the frozen experiments have lost; null: none is frozen
      * @param nextNight null: none is planned
      */
     public record Headline(
@@ -156,6 +169,7 @@ public class Headlines {
             Promise promise,
             List<DrillPromise> drills,
             List<Line> endangered,
+            @Nullable Swept frozen,
             @Nullable Instant nextNight) {
 
         /** Returns what the sentence says: the gravest thing that is true. */
@@ -207,9 +221,14 @@ public class Headlines {
             return site == null ? null : site.name();
         }
 
-        /** Returns the arguments of the sentence: {@link #count}, {@link #subject} and {@link #experiments}. */
-        public Object[] arguments() {
-            return new Object[] {count(), String.valueOf(subject()), experiments()};
+        /** Returns whether every experiment is safe and none is at risk; or all are retired. */
+        public boolean safe() {
+            return all.experiments() == 0 ? retired.experiments() > 0 : all.safe() && risks.isEmpty();
+        }
+
+        /** Returns the sentence. */
+        public Sentence sentence() {
+            return Sentence.of(kind(), count(), String.valueOf(subject()), experiments(), frozen);
         }
 
         /** Returns the experiments at risk that the sentence is not about. */
@@ -240,7 +259,10 @@ public class Headlines {
      *
      * @param unkept the projects whose last drill failed or is too long ago
      */
-    private record Everywhere(AllLost lost, List<DrillPromise> unkept) {}
+    private record Everywhere(
+            AllLost lost,
+            List<DrillPromise> unkept,
+            @Nullable Swept frozen) {}
 
     Headlines(
             Sites sites,
@@ -248,6 +270,7 @@ public class Headlines {
             Losses losses,
             ExperimentSearch search,
             Findings findings,
+            Freezes freezes,
             Promises promises,
             DrillPromises drills,
             RunTimes runTimes,
@@ -260,6 +283,7 @@ public class Headlines {
         this.losses = losses;
         this.search = search;
         this.findings = findings;
+        this.freezes = freezes;
         this.promises = promises;
         this.drills = drills;
         this.runTimes = runTimes;
@@ -282,10 +306,23 @@ public class Headlines {
         return of(sight, site, everywhere(sight));
     }
 
+    /** Returns the sentence of an alert that stands, with its facts of now. */
+    public Sentence sentence(Enum<?> kind, @Nullable String project, long count, String subject) {
+        return Sentence.of(kind, count, subject, 1, frozen(kind, project));
+    }
+
+    /** Returns what is frozen in a project; null: nothing is, or the kind is another one. */
+    public @Nullable Swept frozen(Enum<?> kind, @Nullable String project) {
+        return !kind.name().equals(Kind.FROZEN.name()) || project == null
+                ? null
+                : freezes.swept(Sight.of(List.of(project))).orElse(null);
+    }
+
     private Everywhere everywhere(Sight sight) {
         return new Everywhere(
                 losses.all(sight, SHOWN),
-                drills.all(sight).stream().filter(each -> each.standing().bad()).toList());
+                drills.all(sight).stream().filter(each -> each.standing().bad()).toList(),
+                freezes.swept(sight).orElse(null));
     }
 
     private Headline of(Sight sight, @Nullable Site site, Everywhere everywhere) {
@@ -297,7 +334,7 @@ public class Headlines {
         Stream<Kind> ofExperiments = risks.stream().flatMap(risk -> Kind.of(risk.state()));
         List<Reason> reasons = findings.openReasons(sight, siteId);
         Stream<Kind> ofRuns =
-                reasons.stream().flatMap(each -> Kind.of(each.reason())).filter(Kind.OF_RUNS::contains);
+                findings.openOfWhole(sight, siteId).stream().flatMap(Kind::of).filter(Kind.OF_RUNS::contains);
         Stream<Kind> ofDrills = everywhere.unkept.stream().map(Kind::of);
         List<Line> endangered = forecasts.endangered(sight, siteId);
         List<Kind> kinds = Stream.of(
@@ -309,7 +346,7 @@ public class Headlines {
                         Stream.of(ofTotals(all)))
                 .flatMap(Function.identity())
                 .distinct()
-                .sorted()
+                .sorted(Comparator.comparing(Kind::gravity))
                 .toList();
         return new Headline(
                 kinds,
@@ -322,6 +359,7 @@ public class Headlines {
                 promise,
                 everywhere.unkept,
                 endangered,
+                everywhere.frozen,
                 nextNight);
     }
 

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.manifest.FreezeSigns;
 import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
 import dozo.manifest.IngestSettings;
@@ -42,6 +43,7 @@ record Looks(
         Ingest ingest,
         Manifests manifests,
         Freezes freezes,
+        FreezeSigns signs,
         Receipts receipts,
         FoundCopies foundCopies,
         OfferedLooks offers,
@@ -99,6 +101,7 @@ record Looks(
         }
 
         void begin(Next next, int turn) {
+            flow.reading().add(next.experiment().id());
             underWay.add(new Look(next, ingest, (look, _) -> keep(next.experiment(), turn, look), ended::add));
         }
 
@@ -122,6 +125,7 @@ record Looks(
             Look look = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);
             for (; look != null; look = ended.poll()) {
                 if (underWay.remove(look)) {
+                    flow.reading().remove(look.experiment().id());
                     look.rethrow();
                     all.add(look);
                 }
@@ -134,7 +138,10 @@ record Looks(
             List<Look> stuck = underWay.stream()
                     .filter(look -> look.isStuck(settings.patience()) && look.giveUp())
                     .toList();
-            stuck.forEach(underWay::remove);
+            stuck.forEach(look -> {
+                underWay.remove(look);
+                flow.reading().remove(look.experiment().id());
+            });
             return stuck;
         }
 
@@ -170,6 +177,9 @@ record Looks(
             }));
             if (planned) {
                 flow.ring();
+            } else if (!flow.joined()) {
+                // Not in the transaction: it reads the source. If this process ends before, the next look does it.
+                signs.examine(experiment);
             }
         }
     }

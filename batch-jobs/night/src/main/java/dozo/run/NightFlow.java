@@ -25,6 +25,7 @@ final class NightFlow {
     private final boolean joined;
     private final Runnable tell;
     private final LongAdder proven = new LongAdder();
+    private final Set<Integer> reading = ConcurrentHashMap.newKeySet();
     private final Set<Integer> leftToService = ConcurrentHashMap.newKeySet();
     private volatile Others others = Others.NONE;
     private @Nullable Others first;
@@ -115,6 +116,11 @@ final class NightFlow {
 
     Set<Integer> leftToService() {
         return leftToService;
+    }
+
+    /** Returns the experiments whose sources are being read in this process, to be changed by those who read them. */
+    Set<Integer> reading() {
+        return reading;
     }
 
     long run() {

@@ -97,6 +97,14 @@ class NightFlows implements StepExecutionListener {
         return Optional.ofNullable(open.get(run)).map(Open::flow);
     }
 
+    /** Returns the experiments of a run whose sources are being read in this process. */
+    int[] reading(long run) {
+        return opened(run).stream()
+                .flatMap(flow -> flow.reading().stream())
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
     /** Asks the flows of a run in this process to begin nothing more. */
     void stop(long run) {
         Optional.ofNullable(early.get(run)).ifPresent(NightFlow::stop);

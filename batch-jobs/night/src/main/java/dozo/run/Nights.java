@@ -89,7 +89,7 @@ public class Nights {
                         join site s using (site_id)
                         left join (run_total t join project p on p.project_id = t.project_id and in_sight(:seen, p.code))
                             on t.run_id = r.run_id
-                        where r.kind in ('nightlyBackup', 'retry') and r.started_at >= :from and r.ended_at is not null
+                        where r.kind in ('nightlyBackup', 'retry', 'chosen') and r.started_at >= :from and r.ended_at is not null
                         group by r.run_id, s.site_id
                         order by r.run_id desc
                         limit :limit

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.Message;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.registry.Part;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -13,6 +14,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -126,6 +128,22 @@ public class Operations implements SmartLifecycle {
         retries.check(runId);
         Site site = open(tried.site());
         return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
+    }
+
+    /**
+     * Starts a backup of only the experiments with these names, {@code project/experiment}, and returns while it runs. A scrub
+     * makes way for it as for a night. The experiments are stored, so that the run continues with them after a crash.
+     *
+     * @param site null: the only one
+     * @param sight what the user may see: other experiments do not exist for them
+     * @throws Refusal if none or too many are named, one does not exist or is retired, another run is active, a scrub has not
+     *     ended in time, there is no such site, or it is closed
+     */
+    public Run backUp(@Nullable String site, List<String> names, Sight sight, String requestedBy) {
+        // Before a scrub is stopped for it.
+        int[] chosen = retries.named(sight, names);
+        Site to = open(site);
+        return start(() -> runs.openChosen(to, chosen, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
 
     /**

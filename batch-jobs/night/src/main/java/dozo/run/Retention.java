@@ -149,7 +149,7 @@ record Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource cloc
                             limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from transfer_unit)
                         limit :batch)
-                    returning run_id, experiment_id, partition_no, state, length_bytes, entry_nos
+                    returning run_id, experiment_id, partition_no, state, length_bytes, entry_nos, bytes_proven, entries_proven
                 ), sums as (
                 %s
                 )

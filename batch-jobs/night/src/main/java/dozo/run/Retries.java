@@ -1,19 +1,27 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.ledger.Rows;
+import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The experiments of a backup, without retired ones: all, those of a part, or in a retry those chosen when it was opened. The latter are stored,
- * so that a retry continues with the same ones after a crash.
+ * The experiments of a backup, without retired ones: all, those of a part, or in a retry or chosen backup those chosen when it was opened. The
+ * latter are stored, so that the run continues with the same ones after a crash.
  */
 @Component
 public class Retries {
+
+    /** The maximum number of experiments that a user may choose for a backup. */
+    public static final int CHOSEN_MAX = 1_000;
 
     private static final int PAGE = 100;
 
@@ -56,9 +64,62 @@ public class Retries {
                 .update();
     }
 
-    /** Returns the number of experiments of a retry; 0 for every other run. */
-    public long count(long runId) {
-        return jdbc.sql("select count(*) from run_experiment where run_id = :run")
+    /** An experiment that a user names; without an id, there is none that they may see. */
+    private record Named(String name, @Nullable Integer id, boolean retired) {}
+
+    /**
+     * Returns the visible experiments with these names, {@code project/experiment}, each once.
+     *
+     * @throws Refusal if there are none or more than {@link #CHOSEN_MAX}, or one does not exist or is retired
+     */
+    int[] named(Sight sight, List<String> names) {
+        if (names.isEmpty() || names.size() > CHOSEN_MAX) {
+            throw new Refusal("experiments", "expected 1 to %d experiments, each as project/experiment", CHOSEN_MAX);
+        }
+        List<Named> found = jdbc.sql("""
+                        select n.name, e.experiment_id as id, e.retired_at is not null as retired
+                        from unnest(:names::text[]) with ordinality n (name, place)
+                        left join (experiment e join project p using (project_id))
+                            on p.code = split_part(n.name, '/', 1) and e.code = split_part(n.name, '/', 2)
+                               and p.code || '/' || e.code = n.name and in_sight(:seen, p.code)
+                        order by n.place
+                        """)
+                // A null in JSON is no experiment's name, either.
+                .param("names", names.stream().map(String::valueOf).toArray(String[]::new))
+                .param("seen", sight.seen())
+                .query(Rows.of(Named.class))
+                .list();
+        for (Named each : found) {
+            if (each.id == null) {
+                throw new Refusal("experiments", "experiment %s does not exist", each.name);
+            }
+            if (each.retired) {
+                throw Refusal.conflict(
+                        "experiments", "experiment %s is retired; bring it back first, or leave it out", each.name);
+            }
+        }
+        return found.stream()
+                .mapToInt(each -> requireNonNull(each.id))
+                .distinct()
+                .toArray();
+    }
+
+    /** Stores the experiments that a user chose, without those that somebody has retired meanwhile. */
+    void choose(long runId, int[] chosen) {
+        jdbc.sql("""
+                        insert into run_experiment (run_id, experiment_id)
+                        select :run, experiment_id from living_experiment where experiment_id = any(:experiments)
+                        """).param("run", runId).param("experiments", chosen).update();
+    }
+
+    /** Returns the number of visible experiments that were chosen for a run; 0 if it was opened for no certain ones. */
+    public long count(Sight sight, long runId) {
+        return jdbc.sql("""
+                        select count(*)
+                        from run_experiment c join experiment e using (experiment_id) join project p using (project_id)
+                        where c.run_id = :run and in_sight(:seen, p.code)
+                        """)
+                .param("seen", sight.seen())
                 .param("run", runId)
                 .query((row, n) -> row.getLong(1))
                 .single();
@@ -78,7 +139,7 @@ public class Retries {
     /** Returns whether a run includes all experiments. */
     private boolean isWhole(long runId) {
         return jdbc.sql("""
-                        select kind not in ('retry', 'replication') and part_project_id is null and part_origin_id is null
+                        select kind not in ('retry', 'chosen', 'replication') and part_project_id is null and part_origin_id is null
                         from run where run_id = :run
                         """).param("run", runId).query(Boolean.class).single();
     }

@@ -89,6 +89,8 @@ public class Runs {
         NIGHTLY_BACKUP("nightlyBackup"),
         /** A backup of only those experiments that have open findings in an earlier run. */
         RETRY("retry"),
+        /** A backup of only those experiments that a user named. */
+        CHOSEN("chosen"),
         /** A copy of experiments from one site to another. */
         REPLICATION("replication"),
         SCRUB("scrub"),
@@ -242,7 +244,8 @@ public class Runs {
             ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
             return find(id).orElseThrow();
         } catch (DuplicateKeyException e) {
-            throw Refusal.conflict("run", "another run is active; only one can run at a time");
+            throw Refusal.conflict(
+                    "run", "another run is active; only one can run at a time; try again when it has ended");
         }
     }
 
@@ -260,6 +263,14 @@ public class Runs {
         Run run = open(RunKind.RETRY, site, Part.WHOLE, requestedBy, of, null);
         retries.check(of);
         retries.choose(run.id(), of);
+        return run;
+    }
+
+    /** Opens a backup of these experiments only; refuses if a run is active. */
+    @Transactional
+    public Run openChosen(Site site, int[] experiments, String requestedBy) {
+        Run run = open(RunKind.CHOSEN, site, requestedBy);
+        retries.choose(run.id(), experiments);
         return run;
     }
 
@@ -376,6 +387,8 @@ public class Runs {
             units.total(id);
             if (state == RunState.COMPLETE) {
                 findings.supersede(id);
+            } else {
+                findings.ended(id);
             }
             // Without the message: an error's text may quote a file's name.
             ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));
@@ -425,25 +438,29 @@ public class Runs {
         return selected(sight, "order by run_id desc limit 1").query(RUN).optional();
     }
 
-    /** Returns the run of a kind that was started last, with the number of its visible findings. */
-    public Optional<Run> latest(Sight sight, RunKind kind) {
-        return selected(sight, "where r.kind = :kind order by run_id desc limit 1")
-                .param("kind", kind.code())
+    /** Returns the run of these kinds that was started last, with the number of its visible findings; site null: at any site. */
+    public Optional<Run> latest(Sight sight, @Nullable Integer site, RunKind... kinds) {
+        String last =
+                "where r.kind = any(:kinds) and (:site::integer is null or r.site_id = :site) order by run_id desc limit 1";
+        return selected(sight, last)
+                .param("kinds", Arrays.stream(kinds).map(RunKind::code).toArray(String[]::new))
+                .param("site", site)
                 .query(RUN)
                 .optional();
     }
 
-    /** Returns the night or retry that was started last, with the number of its visible findings. */
+    /** Returns the backup that was started last, a chosen one only while it goes on or if there is no other, with the number of its visible findings. */
     public Optional<Run> latestBackup(Sight sight) {
-        return selected(sight, "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
-                .query(RUN)
-                .optional();
+        return selected(sight, """
+                where r.kind in ('nightlyBackup', 'retry', 'chosen')
+                order by r.kind = 'chosen' and r.ended_at is not null, run_id desc limit 1
+                """).query(RUN).optional();
     }
 
-    /** Returns the nights and retries that were started in a time, the first first, with the number of their visible findings. */
+    /** Returns the nights and other backups that were started in a time, the first first, with the number of their visible findings. */
     public List<Run> backups(Sight sight, Instant from, Instant until) {
         return selected(sight, """
-                where r.kind in ('nightlyBackup', 'retry') and r.started_at >= :from and r.started_at < :until
+                where r.kind in ('nightlyBackup', 'retry', 'chosen') and r.started_at >= :from and r.started_at < :until
                 order by run_id
                 """)
                 .param("from", Timestamp.from(from))
@@ -452,24 +469,13 @@ public class Runs {
                 .list();
     }
 
-    public List<Run> page(long before, int limit) {
-        return page(Sight.EVERYTHING, before, limit);
-    }
-
-    /**
-     * Returns at most {@code limit} runs with an id below {@code before}, latest first, with the number of visible
-     * findings.
-     */
+    /** Returns at most {@code limit} runs with an id below {@code before}, latest first, with the number of visible findings. */
     public List<Run> page(Sight sight, long before, int limit) {
         return selected(sight, "where run_id < :before order by run_id desc limit :limit")
                 .param("before", before)
                 .param("limit", limit)
                 .query(RUN)
                 .list();
-    }
-
-    public Progress progress(long id) {
-        return progress(Sight.EVERYTHING, id);
     }
 
     /**

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.groupingBy;
 
 import dozo.file.EntryKind;
 import dozo.file.Problem;
+import dozo.file.Zoned;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
@@ -127,6 +128,7 @@ class ScrubSteps {
         site.first(flow, sender -> {
             SiteReader reader = sender.reader();
             examination.checkMounted(flow.site(), reader);
+            findings.mounted(flow.site(), flow.run());
             ahead.look(flow.run(), reader);
             return null;
         });
@@ -247,9 +249,9 @@ class ScrubSteps {
 
     private static String unrepaired(OpenDamages open) {
         return open.copies() == 1
-                ? "1 copy was found damaged or missing at %s and is not repaired".formatted(open.since())
+                ? "1 copy was found damaged or missing at %s and is not repaired".formatted(Zoned.text(open.since()))
                 : "%,d copies were found damaged or missing since %s and are not repaired"
-                        .formatted(open.copies(), open.since());
+                        .formatted(open.copies(), Zoned.text(open.since()));
     }
 
     private boolean isOver(Scrub scrub) {

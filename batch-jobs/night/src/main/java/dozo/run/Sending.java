@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.ledger.Findings;
 import dozo.remote.RemoteException;
 import dozo.run.AtSite.SourceAway;
 import dozo.send.CopiesAtSite;
@@ -41,6 +42,7 @@ record Sending(
         OfferedLooks looks,
         TransferUnits units,
         ClaimedUnits claimed,
+        Findings findings,
         Senders senders,
         Replications replications,
         AtSite site,
@@ -76,6 +78,7 @@ record Sending(
         private final BlockingQueue<Sent> ended = new LinkedBlockingQueue<>();
         private final Map<Long, Claim> underWay = new HashMap<>();
         private int count;
+        private boolean stored;
         private @Nullable Exception failure;
 
         Window(NightFlow flow, int partition) {
@@ -201,10 +204,23 @@ record Sending(
                 long proven = proven(results);
                 pace.count(flow.run(), 0, proven);
                 flow.proven(proven);
+                noteStored(results);
             } catch (RuntimeException e) {
                 fail(e);
             }
             flow.ring();
+        }
+
+        /** Notes once that the site has room: content was sent to it, and is verified there under its name. */
+        private void noteStored(List<Result> results) {
+            if (!stored
+                    && senders.bytesMovedHere(flow.run()) > 0
+                    && results.stream()
+                            .flatMap(Result::proven)
+                            .anyMatch(entry -> entry.facts().sizeBytes() > 0)) {
+                findings.stored(flow.run());
+                stored = true;
+            }
         }
 
         /** Leaves a unit to the service, and everything of the same source if it cannot be read here at all. */

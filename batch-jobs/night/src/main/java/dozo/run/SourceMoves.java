@@ -336,7 +336,8 @@ public class SourceMoves implements DisposableBean {
 
     private boolean isRunReading() {
         return runs.goingOn()
-                .filter(run -> run.kind() == RunKind.NIGHTLY_BACKUP || run.kind() == RunKind.RETRY)
+                .filter(run -> !Set.of(RunKind.REPLICATION, RunKind.SCRUB, RunKind.REBUILD)
+                        .contains(run.kind()))
                 .isPresent();
     }
 

@@ -76,6 +76,11 @@ public class ClaimedUnits {
             return outcomes.stream().filter(Failed.class::isInstance).map(Failed.class::cast);
         }
 
+        /** Returns the entries that were proven. */
+        public Stream<Entry> proven() {
+            return outcomes.stream().filter(Verified.class::isInstance).map(Outcome::entry);
+        }
+
         public boolean hasFailures() {
             return failures().findAny().isPresent();
         }
@@ -240,7 +245,7 @@ public class ClaimedUnits {
                             .add(new Finding(claim.experimentId(), problem, ofSource ? null : entry.path(), message));
             }
         }
-        if (!close(claim.unitId(), worker, Stream.concat(problems.stream(), silent.stream()))) {
+        if (!close(result, worker, Stream.concat(problems.stream(), silent.stream()))) {
             return;
         }
         if (!proofs.isEmpty()) {
@@ -268,15 +273,22 @@ public class ClaimedUnits {
     }
 
     /** Returns false if another worker has taken the unit over. */
-    private boolean close(long unitId, long worker, Stream<Finding> problems) {
+    private boolean close(Result result, long worker, Stream<Finding> problems) {
         Optional<String> reason = problems.findFirst().map(Finding::message);
+        List<Entry> proven = reason.isEmpty() ? List.of() : result.proven().toList();
         return jdbc.sql("""
-                        update transfer_unit set state = :state, reason = :reason
+                        update transfer_unit set state = :state, reason = :reason, bytes_proven = least(:bytes, length_bytes), entries_proven = :entries
                         where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
                         """)
                         .param("state", reason.isEmpty() ? "VERIFIED" : "FAILED")
                         .param("reason", reason.orElse(null), Types.VARCHAR)
-                        .param("unit", unitId)
+                        .param(
+                                "bytes",
+                                proven.stream()
+                                        .mapToLong(entry -> entry.facts().sizeBytes())
+                                        .sum())
+                        .param("entries", proven.size())
+                        .param("unit", result.claim().unitId())
                         .param("worker", worker)
                         .update()
                 == 1;

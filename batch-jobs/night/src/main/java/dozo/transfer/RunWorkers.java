@@ -302,7 +302,7 @@ public class RunWorkers {
         return jdbc.sql("""
                         select coalesce(max(r.run_id), 0) from run r
                         where %s
-                          and r.from_site_id is null and r.kind in ('nightlyBackup', 'retry')
+                          and r.from_site_id is null and r.kind in ('nightlyBackup', 'retry', 'chosen')
                           and (r.looked_at is null
                                or exists (select from transfer_unit u
                                           where u.run_id = r.run_id and u.state = 'PLANNED' and u.worker_id is null

@@ -47,7 +47,8 @@ public class TransferUnits {
      * The progress of a run, in recorded units.
      *
      * @param entriesDone files, folders and links that have receipts
-     * @param bytesDone the bytes of recorded units: a large file counts when it is verified
+     * @param bytesDone the bytes that have receipts: a large file counts when it is verified, a file that is sent with others when all
+     *     of them have an outcome
      * @param bytesMoved the bytes that the run's engine has sent since this process started it, including large files under way
      *     and repeated bytes; 0: no engine runs
      */
@@ -59,6 +60,20 @@ public class TransferUnits {
             long bytes,
             long bytesDone,
             long bytesMoved) {
+
+        /** Returns the verified share in percent: 100 only if all units are, 0 only if nothing is; 0 without units. */
+        public int percent() {
+            if (unitsDone == units) {
+                return units == 0 ? 0 : 100;
+            }
+            long share = bytes == 0 ? 100 * unitsDone / units : (long) (100.0 * bytesDone / bytes);
+            return Math.clamp(share, bytesDone > 0 || entriesDone > 0 ? 1 : 0, 99);
+        }
+
+        /** Returns the share that has probably arrived, in percent: at least what is verified, and 100 only if all of it is. */
+        public int percentMoved() {
+            return bytes == 0 ? percent() : (int) Math.max(percent(), Math.min(99, 100.0 * bytesArrived() / bytes));
+        }
 
         /** Returns only the recorded part, which changes when a unit ends, and not with every block. */
         public Progress recorded() {
@@ -96,7 +111,13 @@ public class TransferUnits {
      * @param entriesDone files, folders and links that have receipts
      */
     public record PartitionProgress(
-            int number, long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long entriesDone) {}
+            int number, long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long entriesDone) {
+
+        /** Returns it as recorded progress. */
+        public Progress progress() {
+            return new Progress(units, unitsDone, unitsFailed, entriesDone, bytes, bytesDone, 0);
+        }
+    }
 
     public TransferUnits(JdbcTemplate template) {
         this.template = template;
@@ -330,7 +351,7 @@ public class TransferUnits {
 
     public Progress progress(Sight sight, long runId) {
         return partitions(sight, runId).stream()
-                .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.entriesDone, p.bytes, p.bytesDone, 0))
+                .map(PartitionProgress::progress)
                 .reduce(new Progress(0, 0, 0, 0, 0, 0, 0), Progress::plus);
     }
 
@@ -348,8 +369,8 @@ public class TransferUnits {
                                    count(*) filter (where state = 'VERIFIED') as units_done,
                                    count(*) filter (where state = 'FAILED') as units_failed,
                                    sum(length_bytes) as bytes,
-                                   coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done,
-                                   coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED'), 0) as entries_done
+                                   sum(case state when 'VERIFIED' then length_bytes else bytes_proven end) as bytes_done,
+                                   sum(case state when 'VERIFIED' then cardinality(entry_nos) else entries_proven end) as entries_done
                             from transfer_unit where run_id = :run and state <> 'CANCELLED'
                               and (:seen::text[] is null or experiment_id in (
                                       select e.experiment_id from experiment e join project p using (project_id)

@@ -180,7 +180,7 @@ class ForecastIT extends NightAtSite {
         Headline headline = headline();
         assertThat(headline.kind()).isEqualTo(Kind.DELETED_SOON);
         assertThat(headline.kind().ofData()).isFalse();
-        assertThat(headline.arguments()).containsExactly(1L, "p/E3", 1L);
+        assertThat(headline.sentence().arguments()).containsExactly(1L, "p/E3", 1L);
         assertThat(night.get(Headlines.class)
                         .of(Sight.of(Set.of("other")), headline.site())
                         .endangered())

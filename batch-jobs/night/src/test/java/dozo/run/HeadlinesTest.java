@@ -6,6 +6,7 @@ import dozo.drill.DrillPromises;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
 import dozo.registry.ExperimentSearch;
 import dozo.registry.RiskSettings;
 import dozo.registry.SiteSchedules;
@@ -113,6 +114,7 @@ class HeadlinesTest {
                         night.get(Losses.class),
                         night.get(ExperimentSearch.class),
                         night.get(Findings.class),
+                        night.get(Freezes.class),
                         night.get(Promises.class),
                         night.get(DrillPromises.class),
                         night.get(RunTimes.class),

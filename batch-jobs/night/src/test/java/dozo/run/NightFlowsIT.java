@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dozo.file.Problem;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.HungMount;
 import dozo.remote.SlowMount;
@@ -15,6 +16,7 @@ import dozo.transfer.ClaimedUnits.Claim;
 import dozo.transfer.ClaimedUnits.Result;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
+import dozo.transfer.TransferUnits.Progress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -503,6 +505,26 @@ class NightFlowsIT {
         night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.FAILED, "cut off");
         night.complete();
+    }
+
+    @Test
+    void whatIsVerifiedOfAUnitThatFailsIsInTheProgress() throws Exception {
+        open();
+        Path source = experiment("E1");
+        Run run = night.open();
+        NightFlow flow = flow(run);
+        night.get(Looking.class).look(flow);
+        Claim claim = night.get(ClaimedUnits.class)
+                .claim(run.id(), flow.worker(), 0, 10)
+                .getFirst();
+        Files.delete(source.resolve("a"));
+
+        record(claim, flow.worker(), run);
+
+        Progress progress = night.get(Runs.class).progress(Sight.EVERYTHING, run.id());
+        assertThat(progress.unitsFailed()).isEqualTo(1);
+        assertThat(progress.bytesDone()).isEqualTo("more of E1".length());
+        assertThat(progress.percent()).isEqualTo(83);
     }
 
     private void record(Claim claim, long worker, Run run) throws Exception {

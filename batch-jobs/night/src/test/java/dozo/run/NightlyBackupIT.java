@@ -9,6 +9,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.manifest.Freezes;
 import dozo.registry.Scanners;
@@ -154,7 +155,8 @@ class NightlyBackupIT extends NightAtSite {
 
         assertThat(second.state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.count("select count(*) from manifest")).isEqualTo(1);
-        assertThat(night.get(Runs.class).progress(second.id()).units()).isZero();
+        assertThat(night.get(Runs.class).progress(Sight.EVERYTHING, second.id()).units())
+                .isZero();
     }
 
     @Test
@@ -224,12 +226,13 @@ class NightlyBackupIT extends NightAtSite {
 
         assertThat(swept.state()).isEqualTo(RunState.FINDINGS);
         night.assertOnly(swept, Problem.FROZEN, "20 of 20 files and links", "dozo release p/E1");
-        assertThat(night.get(Runs.class).progress(swept.id()).units()).isZero();
+        assertThat(night.get(Runs.class).progress(Sight.EVERYTHING, swept.id()).units())
+                .isZero();
         assertThat(root.resolve("p/E1/data/scan-7")).hasContent("content of 7");
         assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
         assertThat(root.resolve(".dozo/versions")).doesNotExist();
 
-        night.get(Freezes.class).release(night.experiment(), "operator");
+        night.get(Freezes.class).release(night.experiment(), "operator", null);
         Run released = night.run();
 
         assertThat(released.state()).isEqualTo(RunState.COMPLETE);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.copy.Trees;
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.remote.ChildProcess;
 import dozo.remote.SilentRelay;
@@ -144,7 +145,8 @@ class PauseIT extends NightAtSite {
             Files.write(source.resolve("large"), Trees.random(80 << 20));
             night.register("E1", source);
             Run run = night.start();
-            Night.until(() -> night.get(Runs.class).progress(run.id()).bytesMoved() > 4 << 20);
+            Night.until(() ->
+                    night.get(Runs.class).progress(Sight.EVERYTHING, run.id()).bytesMoved() > 4 << 20);
             relay.dropWhatIsConnected();
             night.operations().pause(run.id(), "operator");
             night.operations().recover();

@@ -35,7 +35,7 @@ class RetryIT extends NightAtSite {
         assertThat(night.await(retry).state()).isEqualTo(RunState.COMPLETE);
         assertThat(folder.resolve("dr/p/E2/data/a")).content().isEqualTo("E2");
         NightlyBackupIT.assertChecks(folder.resolve("dr/p/E2"));
-        assertThat(night.get(Retries.class).count(retry.id())).isEqualTo(1);
+        assertThat(night.get(Retries.class).count(Sight.EVERYTHING, retry.id())).isEqualTo(1);
         assertThat(night.count("select count(*) from manifest where experiment_id = 1"))
                 .as("the other was not looked at")
                 .isEqualTo(1);

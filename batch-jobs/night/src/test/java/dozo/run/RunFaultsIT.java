@@ -6,11 +6,13 @@ import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.Problem;
+import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
 import dozo.loopback.Ports;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
+import dozo.run.Headlines.Kind;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -137,6 +139,7 @@ class RunFaultsIT {
 
             disk.remount("rw");
             night.complete();
+            assertThat(ended(night)).as("by the check of the second run").containsExactly("SITE_UNUSABLE");
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
         }
     }
@@ -161,6 +164,41 @@ class RunFaultsIT {
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
         }
+    }
+
+    @Test
+    void theNewestTroubleLeadsUntilANewerFactEndsIt() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            Files.write(source.resolve("f" + i), Trees.random(500_000, i));
+        }
+        try (Tmpfs disk = new Tmpfs(root, "size=8m");
+                LoopbackSite site = site();
+                LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0);
+                Night night = Night.on(at(
+                        site.address(), site.address().port(), other.address().hostKey()))) {
+            night.register("E1", source);
+            failed(Problem.SITE_KEY_CHANGED, night);
+            assertThat(headline(night)).isEqualTo(Kind.SITE_KEY_CHANGED);
+
+            night.get(Sites.class).save("dr", site.address(), "test");
+            failed(Problem.SITE_FULL, night);
+            assertThat(headline(night)).isEqualTo(Kind.SITE_FULL);
+            assertThat(ended(night)).as("by the login").containsExactly("SITE_KEY_CHANGED");
+
+            disk.remount("size=64m");
+            night.complete();
+            assertThat(ended(night)).as("by a file that was stored").containsExactly("SITE_KEY_CHANGED", "SITE_FULL");
+            assertThat(headline(night)).isEqualTo(Kind.SAFE);
+        }
+    }
+
+    private static Kind headline(Night night) {
+        return night.get(Headlines.class).all(Sight.EVERYTHING).getFirst().kind();
+    }
+
+    /** Returns the reasons of what ended before a run completed. */
+    private static List<String> ended(Night night) {
+        return night.texts("select reason from finding where superseded_at is not null order by finding_id");
     }
 
     @Test

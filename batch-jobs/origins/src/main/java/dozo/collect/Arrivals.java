@@ -304,6 +304,21 @@ public class Arrivals {
                 .list();
     }
 
+    /** Returns what was listed first, has changed or is complete since a moment, and is neither dismissed nor gone; the latest first. */
+    public List<Arrival> since(Sight sight, Instant from, int limit) {
+        return jdbc.sql(SELECT + """
+                        where in_sight(:seen, p.code) and a.dismissed_at is null and a.state <> 'GONE'
+                          and greatest(a.first_seen_at, a.changed_at, a.complete_at) >= :from
+                        order by greatest(a.first_seen_at, a.changed_at, a.complete_at) desc, a.arrival_id desc
+                        limit :limit
+                        """)
+                .param("seen", sight.seen())
+                .param("from", Timestamp.from(from))
+                .param("limit", limit)
+                .query(ARRIVAL)
+                .list();
+    }
+
     public long count(Sight sight, Filter wanted) {
         return wanted("select count(*)" + FROM, "", sight, wanted)
                 .query(Long.class)

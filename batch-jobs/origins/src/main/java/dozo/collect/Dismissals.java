@@ -4,7 +4,7 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals.Dismissal;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
-import dozo.registry.Code;
+import dozo.registry.Reason;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
 import java.time.InstantSource;
@@ -21,8 +21,6 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Component
 public class Dismissals {
-
-    private static final int REASON_LENGTH_MAX = 500;
 
     private final JdbcClient jdbc;
     private final Arrivals arrivals;
@@ -44,7 +42,7 @@ public class Dismissals {
      */
     @Transactional
     public Optional<Arrival> dismiss(Sight sight, long id, String reason, String by) {
-        String text = checked(reason);
+        String text = Reason.of(reason).text();
         Optional<Arrival> found = arrivals.lock(sight, id);
         if (found.isEmpty()) {
             return found;
@@ -108,16 +106,5 @@ public class Dismissals {
     private void append(String by, String action, Arrival arrival, String before, String after) {
         Map<String, ?> details = Arrivals.details(arrival.origin(), arrival.item(), before, after);
         ledger.append(by, action, String.valueOf(arrival.id()), details);
-    }
-
-    private static String checked(String reason) {
-        String text = reason.strip();
-        if (text.isEmpty() || text.codePointCount(0, text.length()) > REASON_LENGTH_MAX || !Code.isText(text)) {
-            throw new Refusal(
-                    "reason",
-                    "expected a reason for the dismissal: one line of 1 to %d characters without control characters",
-                    REASON_LENGTH_MAX);
-        }
-        return text;
     }
 }

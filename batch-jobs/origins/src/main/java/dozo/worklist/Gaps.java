@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
@@ -39,7 +40,7 @@ public class Gaps {
                 from study_series s
                 join stations st on st.said = array[s.station_name, s.ae_title]
                 left join booking a on a.accession = s.accession and a.booked_at <= :at
-                where s.first_received_at <= :at
+                where s.first_received_at <= :at {of days}
             ),
             arrived as (
                 select n.*, coalesce(named_id, min(named_id) over (partition by study_uid)) as booking_id from named n
@@ -49,6 +50,16 @@ public class Gaps {
                 select study_uid from arrived group by study_uid
                 having count(distinct accession) > 1 or count(distinct subject) > 1 or count(distinct study_day) > 1
             ),
+            """;
+
+    /** All series of the studies that days can be about, so that a short list is not made from all that ever arrived. */
+    private static final String OF_DAYS = """
+            and s.study_uid in (
+                    select d.study_uid from study_series d where d.study_day between :from and :until
+                    union
+                    select a.study_uid from study_series a join booking b using (accession) where b.scheduled_on between :from and :until
+                    union
+                    select b.study_uid from booking b where b.scheduled_on between :from and :until)
             """;
 
     /** Whether each study is copied and verified: all of it was collected, and its experiment is safe at the site. */
@@ -211,7 +222,9 @@ public class Gaps {
 
     /** Returns at most {@code limit} lines with a key after {@code after} (empty: from the first), by day. */
     public List<Gap> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
-        return jdbc.sql(ARRIVED + KEPT + TOLD + LINES + """
+        // Without a last day, studies without a day are in the list, too.
+        String arrived = ARRIVED.replace("{of days}", wanted.until == null ? "" : OF_DAYS);
+        return jdbc.sql(arrived + KEPT + TOLD + LINES + """
                         select l.*, l.day as date, coalesce(p.code, x.projects[1]) as project, x.experiments
                         from lines l
                         left join project p using (project_id)
@@ -247,5 +260,17 @@ public class Gaps {
                 .param("limit", limit)
                 .query(Rows.of(Gap.class))
                 .list();
+    }
+
+    /** Returns whether a visible booking was known at a moment. */
+    public boolean areBooked(Sight sight, Instant at) {
+        return jdbc.sql("""
+                        select exists (select from booking b left join project p using (project_id)
+                                       where b.booked_at <= :at and in_sight(:seen, p.code))
+                        """)
+                .param("at", Timestamp.from(at))
+                .param("seen", sight.seen())
+                .query(Boolean.class)
+                .single();
     }
 }

@@ -27,6 +27,7 @@ import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -85,6 +86,28 @@ class GapsTest {
         assertThat(scores.get(GapKind.LATE).recall()).isEqualTo(1.0, within(0.0));
         assertThat(jdbc.sql("select count(*) from booking").query(Integer.class).single())
                 .isEqualTo(1_000);
+        aDayHasTheLinesThatTheWholeListHasForIt(Instant.parse("2028-01-01T00:00:00Z"));
+    }
+
+    private void aDayHasTheLinesThatTheWholeListHasForIt(Instant at) {
+        List<Gap> whole = gaps.page(Sight.EVERYTHING, wanted(at, true), 0, "", 10_000);
+        List<LocalDate> days = whole.stream()
+                .flatMap(line -> Stream.ofNullable(line.date()))
+                .distinct()
+                .toList();
+        assertThat(days).hasSizeGreaterThan(20);
+        for (LocalDate day : days) {
+            assertThat(gaps.page(Sight.EVERYTHING, new Filter(day, day, at, null, null, true), 0, "", 10_000))
+                    .as("%s", day)
+                    .isEqualTo(whole.stream()
+                            .filter(line -> day.equals(line.date()))
+                            .toList());
+        }
+        LocalDate middle = days.get(days.size() / 2);
+        assertThat(gaps.page(Sight.EVERYTHING, new Filter(null, middle, at, null, null, true), 0, "", 10_000))
+                .isEqualTo(whole.stream()
+                        .filter(line -> line.date() != null && !line.date().isAfter(middle))
+                        .toList());
     }
 
     @Test

@@ -116,7 +116,7 @@ class HoldsBrowserIT {
         page.navigate(service.url() + "/do/post" + address + "?project=P1&back=" + address);
         page.locator("#experiment").fill(experiment);
         page.locator("#reason").fill(REASON);
-        page.locator("article .destroys, article button.main").click();
+        page.locator("article button.destroys, article button.main").click();
     }
 
     private void showsNoHold(String address) {

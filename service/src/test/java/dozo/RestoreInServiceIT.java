@@ -158,7 +158,7 @@ class RestoreInServiceIT {
         Answer some = service.submit(lab, "/experiments/selected", asked);
 
         assertThat(some.text())
-                .contains("Done for 2 experiments.", "value=\"ALIEN/E1\"", "ALIEN/E1&quot; does not exist")
+                .contains("2 restores are requested.", "value=\"ALIEN/E1\"", "ALIEN/E1&quot; does not exist")
                 .contains("value=\"{root}/{project}-{code}\"");
         for (String code : List.of("E1", "FILES")) {
             await().atMost(LIMIT)

@@ -528,11 +528,18 @@ class PagesBrowserIT {
         page.navigate(service.url() + "/experiments?project=P001");
         page.getByLabel(word(language, "searches.name")).fill("Two");
         press(page, language, "searches.keep");
+        assertThat(page.locator(".flash")).isVisible();
+        Locator kept = page.locator(".searches");
+        Locator remove = kept.locator("span button");
+        remove.click();
+        assertThat(kept).not().containsText("Two");
         assertThat(page.locator(".flash"))
                 .hasText(Pattern.compile(".*" + word(language, "retired.undo") + "\\s*$", Pattern.DOTALL));
         accessible(page, "flash", language);
         press(page, language, "retired.undo");
-        assertThat(page.locator(".searches")).not().containsText("Two");
+        assertThat(kept).containsText("Two");
+        remove.click();
+        assertThat(kept).not().containsText("Two");
     }
 
     @Test

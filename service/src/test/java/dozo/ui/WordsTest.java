@@ -172,6 +172,12 @@ class WordsTest {
         assertThat(words("en").stringPropertyNames()).containsAll(needed.toList());
     }
 
+    /** A DR site is called バックアップ先, as in domestic backup products. */
+    @Test
+    void aSiteHasOneWordInJapanese() throws Exception {
+        assertThat(words("ja").values()).noneMatch(text -> text.toString().contains("サイト"));
+    }
+
     @Test
     void everyActionOfTheLedgerHasAWord() throws Exception {
         Set<String> words = words("en").stringPropertyNames();

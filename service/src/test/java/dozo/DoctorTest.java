@@ -22,6 +22,7 @@ import dozo.doctor.Result;
 import dozo.doctor.Result.State;
 import dozo.file.Build;
 import dozo.file.Digest;
+import dozo.file.Zoned;
 import dozo.ledger.Anchor;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
@@ -745,7 +746,9 @@ class DoctorTest {
 
         assertThat(examine(at(database)))
                 .anyMatch(each -> each.state() == State.WARNING
-                        && each.message().equals("no service stands by: two was last there at 2026-01-02T03:04:05Z")
+                        && each.message()
+                                .equals("no service stands by: two was last there at "
+                                        + Zoned.text(Instant.parse("2026-01-02T03:04:05Z")))
                         && each.cure().contains("Start one of them"));
     }
 

@@ -836,6 +836,8 @@ class LedgerCompleteTest {
 
     /** Begins a move of sources that waits for a row until it was asked to stop. */
     private static void beginAMove() {
+        // The run that was resumed before looks at its site.
+        awaitNoRun();
         try {
             await().atMost(Duration.ofMinutes(5))
                     .until(() -> !ask("GET", "/source-move", null).at("/goesOn").asBoolean());

@@ -102,7 +102,7 @@ class OverviewPageTest {
     @Test
     void itFollowsARunOnly() throws Exception {
         fill();
-        assertThat(page("en")).doesNotContain("hx-trigger");
+        assertThat(page("en")).doesNotContain("hx-trigger=\"every");
         service.openRun();
 
         assertThat(page("en")).contains("hx-trigger=\"every 5s\"").contains("Running");

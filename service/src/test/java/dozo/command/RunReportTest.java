@@ -56,7 +56,7 @@ class RunReportTest {
         pace.add(0, 50L << 20, 0);
         String line = RunReport.progress(RUN, LARGE_FILE_UNDER_WAY, pace.add(2_000_000_000L, 250L << 20, 7));
 
-        assertThat(line).isEqualTo("run 7   62%  7 files  262 MB of 419 MB  104 MB/s  2 s left");
+        assertThat(line).isEqualTo("run 7   62%  7 files  262 MB of 419 MB  104 MB/s  2 s left  25% verified");
     }
 
     @Test

@@ -93,9 +93,15 @@ record SelectedPage(
             HttpServletRequest request,
             HttpServletResponse response,
             @RequestParam MultiValueMap<String, String> typed,
-            Sight seen)
+            Sight seen,
+            Principal actor)
             throws Exception {
         Form form = Form.of(typed);
+        // NB: a mapping by parameter would have every request without a mapping read as a form.
+        if (form.value("do").equals("certificates")) {
+            certify(request, response, form, seen, actor);
+            return null;
+        }
         Operation operation = offered(form.value("do"));
         Sight sight = operation == null
                 ? null
@@ -135,14 +141,8 @@ record SelectedPage(
     }
 
     /** Issues a certificate for each as one archive; a file in it says which are not certified, and why. */
-    @PostMapping(params = "do=certificates")
-    void certify(
-            HttpServletRequest request,
-            HttpServletResponse response,
-            @RequestParam MultiValueMap<String, String> typed,
-            Sight seen,
-            Principal actor) {
-        Form form = Form.of(typed);
+    private void certify(
+            HttpServletRequest request, HttpServletResponse response, Form form, Sight seen, Principal actor) {
         Sight sight = sight(request, CERTIFICATE).orElseThrow(() -> new NotThere("there is no form for this"));
         List<String> names = names(form, seen);
         if (names.isEmpty()) {

@@ -175,6 +175,8 @@ def addresses(run):
             f'{USUAL}/proof?path={coded("folder1/scan1.dcm")}',
         ],
         '/experiments/{project}/{code}/restore': [f'{GIANT}/restore', f'{USUAL}/restore'],
+        # No experiment of the catalogue is frozen.
+        '/experiments/{project}/{code}/frozen': [],
         # Restores are not in the catalogue.
         '/experiments/{project}/{code}/restores/{id}': [],
         # Neither are drills.

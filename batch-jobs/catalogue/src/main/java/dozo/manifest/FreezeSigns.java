@@ -98,8 +98,7 @@ public class FreezeSigns {
     }
 
     private static Signs signs(JdbcClient jdbc, int experimentId, Manifest before, Counts counts, int unreadable) {
-        // NB: materialized, because there may be as many new suffixes as files, each to be looked for among all
-        // entries.
+        // NB: materialized: there may be as many new suffixes as files, and each is looked up among all entries.
         List<Repeated> suffixes = jdbc.sql("""
                         with known as materialized (
                             select distinct %1$s as suffix from entry e where e.experiment_id = :experiment and e.kind = 'f'
@@ -159,8 +158,7 @@ public class FreezeSigns {
                 .ifPresent(seen -> {
                     Sample sample = Sampling.read(experiment, sampled(seen));
                     if (sample != null) {
-                        // Another look, for another site, may have seen something else meanwhile: it reads files
-                        // itself.
+                        // A look for another site may have stored other signs meanwhile; it reads its own sample.
                         jdbc.sql("""
                                         update frozen_experiment set signs = jsonb_set(signs, '{sample}', :sample::jsonb)
                                         where freeze_id = :freeze and signs = :seen::jsonb

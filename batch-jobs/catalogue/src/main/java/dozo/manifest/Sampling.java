@@ -72,8 +72,7 @@ final class Sampling {
      * @return null if the source does not respond, or this thread is interrupted: nothing is known
      */
     static @Nullable Sample read(Experiment experiment, List<FilePath> files) {
-        // NB: a new one each time: another one may take a neighbour's answer for one of this source, and wait without
-        // end.
+        // NB: a new question each time. A shared one may return the answer of a neighbour, or wait without limit.
         try {
             return new FileQuestion<>(_ -> read(experiment.opened(), files))
                     .about("source", experiment.source(), PATIENCE);

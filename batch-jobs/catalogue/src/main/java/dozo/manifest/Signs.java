@@ -73,8 +73,7 @@ public record Signs(
             return Guess.UNKNOWN;
         }
         if (sample.wrong > 0) {
-            // Some devices write files without the usual beginning: a few say nothing, nor do those that do not look
-            // random.
+            // Some devices write files without the usual beginning. Only many of them that also look random count.
             return sample.wrong * 4 >= sample.typed && sample.random >= sample.wrong ? Guess.ENCRYPTED : Guess.UNKNOWN;
         }
         if (sample.typed > 0) {

@@ -68,8 +68,7 @@ public class Names {
     }
 
     private boolean list(int experiment) {
-        // NB: waits for nobody, so that nobody ever waits for each other: what is locked is listed by somebody else, or
-        // erased.
+        // NB: skips locked rows, to avoid a deadlock: another service lists them, or an erasure removes them.
         List<Integer> manifests = jdbc.sql("""
                         select u.manifest_no from unlisted_manifest u join experiment e using (experiment_id)
                         where experiment_id = :experiment

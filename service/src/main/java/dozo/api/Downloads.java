@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.api.http.Sheet;
+import dozo.file.Problem;
 import dozo.ledger.Dimension;
 import dozo.ledger.Sight;
 import dozo.registry.ExperimentOrder;
@@ -27,7 +28,11 @@ record Downloads(
         GapApi gaps,
         ReconciliationApi reconciliations,
         FreezeApi freezes,
-        ExperimentApi experiments) {
+        ExperimentApi experiments,
+        FindingApi findings,
+        RunApi runs,
+        DrillApi drills,
+        HoldApi holds) {
 
     @GetMapping("/audit/coverage.csv")
     void coverage(
@@ -123,6 +128,33 @@ record Downloads(
                 1,
                 sight,
                 sheet);
+    }
+
+    @GetMapping("/findings.csv")
+    void findings(
+            @RequestParam(required = false) @Nullable Problem reason,
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable String experiment,
+            @RequestParam(required = false) @Nullable Long run,
+            @RequestParam(defaultValue = "false") boolean all,
+            Sight sight,
+            Sheet sheet) {
+        findings.list(all ? null : true, reason, given(project), given(experiment), run, null, 1, sight, sheet);
+    }
+
+    @GetMapping("/runs.csv")
+    void runs(Sight sight, Sheet sheet) {
+        runs.list(null, 1, sight, sheet);
+    }
+
+    @GetMapping("/drills.csv")
+    void drills(@RequestParam(required = false) @Nullable String project, Sight sight, Sheet sheet) {
+        drills.list(given(project), null, 1, sight, sheet);
+    }
+
+    @GetMapping("/holds.csv")
+    void holds(Sight sight, Sheet sheet) {
+        holds.list(true, null, 1, sight, sheet);
     }
 
     @GetMapping("/runs/{id}/reconciliation.csv")

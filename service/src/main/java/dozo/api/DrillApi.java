@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.api.http.Verb;
 import dozo.drill.DrillPromises;
 import dozo.drill.DrillPromises.DrillPromise;
@@ -9,6 +10,7 @@ import dozo.drill.Rehearsals;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
 import dozo.drill.RestoreForecasts.ProjectForecast;
+import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
@@ -51,6 +53,8 @@ public record DrillApi(
         Experiments experiments,
         Manifests manifests,
         SiteChoice sites) {
+
+    private static final Columns<KeptRestore> COLUMNS = Columns.of(KeptRestore.class);
 
     /** What the command says of the cost of restores. */
     private static final String COST =
@@ -109,13 +113,21 @@ public record DrillApi(
             none = "No drill yet.",
             example = "dozo drill list --all")
     @GetMapping
+    @Nullable
     Page<KeptRestore> list(
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> restores.drills(sight, project, before, most), KeptRestore::id);
+        return sheet.page(
+                "drills",
+                COLUMNS,
+                before,
+                limit,
+                (last, most) -> restores.drills(sight, project, last, most),
+                KeptRestore::id);
     }
 
     /** Rehearses a restore. 409: nothing of it is safe, or a drill of the project has not ended. */

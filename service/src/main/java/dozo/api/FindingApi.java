@@ -3,14 +3,18 @@ package dozo.api;
 import dozo.api.http.Demanded;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.api.http.Verb;
+import dozo.export.Columns;
 import dozo.file.Problem;
 import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.run.Acknowledgements;
+import dozo.web.Change;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -25,6 +29,18 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/findings")
 public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
+
+    private static final Columns<KeptFinding> COLUMNS = Columns.of(KeptFinding.class)
+            .without("path", "acknowledgement")
+            .and("path", KeptFinding::shownPath)
+            .and(
+                    "pathBytes",
+                    finding -> finding.path() == null ? null : finding.path().bytes())
+            .and("open", KeptFinding::open)
+            .and(Columns.of("acknowledgedBy", Acknowledgement::by)
+                    .and("acknowledgedAt", Acknowledgement::at)
+                    .and("acknowledgedReason", Acknowledgement::reason)
+                    .in(KeptFinding::acknowledgement));
 
     /**
      * Why nothing needs to be done.
@@ -42,6 +58,7 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
 
     /** Lists the findings of all runs, those first that were detected last. */
     @GetMapping
+    @Nullable
     Page<KeptFinding> list(
             @RequestParam(required = false) @Nullable Boolean open,
             @RequestParam(required = false) @Nullable Problem reason,
@@ -50,10 +67,17 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             @RequestParam(required = false) @Nullable Long run,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         FindingFilter wanted = new FindingFilter(open, reason, project, experiment, run, null);
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> findings.page(sight, wanted, before, most), KeptFinding::id);
+        return sheet.page(
+                "findings",
+                COLUMNS,
+                before,
+                limit,
+                (last, most) -> findings.page(sight, wanted, last, most),
+                KeptFinding::id);
     }
 
     /** Lists open findings by cause: those with the same reason in the same experiment are one item. The gravest first. */
@@ -99,10 +123,21 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             value = "findings acknowledge ID REASON",
             says = "finding {id} acknowledged",
             example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
+    @Change(undo = "POST /findings/{id}/reopen")
     @PostMapping("/{id}/acknowledge")
     KeptFinding acknowledge(@PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
         KeptFinding finding = find(sight, id);
         acknowledgements.add(finding, text(said), actor.getName());
+        return find(sight, id);
+    }
+
+    /**
+     * Takes an acknowledgement back: the finding needs a person again. The ledger keeps both. 409: it is not acknowledged.
+     */
+    @Verb(value = "findings reopen ID", says = "finding {id} is open again", example = "dozo findings reopen 17")
+    @PostMapping("/{id}/reopen")
+    KeptFinding reopen(@PathVariable long id, Principal actor, Sight sight) {
+        acknowledgements.takeBack(find(sight, id), actor.getName());
         return find(sight, id);
     }
 

@@ -2,7 +2,9 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.api.http.Verb;
+import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -28,6 +30,8 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/holds")
 public record HoldApi(Holds holds, Experiments experiments) {
+
+    private static final Columns<Hold> COLUMNS = Columns.of(Hold.class);
 
     /**
      * A hold to place.
@@ -70,13 +74,16 @@ public record HoldApi(Holds holds, Experiments experiments) {
             none = "No hold stands.",
             example = "dozo hold list --all")
     @GetMapping
+    @Nullable
     Page<Hold> list(
             @RequestParam(defaultValue = "false") boolean all,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> holds.page(sight, all, before, most), Hold::id);
+        return sheet.page(
+                "holds", COLUMNS, before, limit, (last, most) -> holds.page(sight, all, last, most), Hold::id);
     }
 
     /** Places a hold: until it is ended, nothing of the experiment or project is forgotten or erased. */
@@ -104,7 +111,9 @@ public record HoldApi(Holds holds, Experiments experiments) {
             value = "hold end HOLD:id --reason=TEXT",
             says = "hold {id} is ended",
             example = "dozo hold end 3 --reason closed")
-    @Change(destroys = true)
+    @Change(
+            destroys = true,
+            undo = "POST /holds?project={project}&experiment={experiment}&reason={reason}&until={until}")
     @PostMapping("/{id}/end")
     Hold end(@PathVariable long id, @RequestBody HoldEnd asked, Principal actor) {
         return holds.end(id, asked.reason == null ? "" : asked.reason, actor.getName())

@@ -2,8 +2,10 @@ package dozo.api;
 
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.api.http.Verb;
 import dozo.api.http.Verb.Follow;
+import dozo.export.Columns;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
@@ -40,6 +42,11 @@ record RunApi(
         Tunings tunings,
         ShownRun.View view) {
 
+    private static final Columns<Run> COLUMNS = Columns.of(Run.class)
+            .without("siteId", "part")
+            .and("project", run -> run.part().project())
+            .and("origin", run -> run.part().origin());
+
     /**
      * The backup to start.
      *
@@ -58,12 +65,19 @@ record RunApi(
 
     /** Lists the runs, latest first. {@code after} means older than. */
     @GetMapping
+    @Nullable
     Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> view.of(sight, run));
+        return sheet.or(
+                () -> Page.of(limit, most -> runs.page(sight, before, most), Run::id)
+                        .map(run -> view.of(sight, run)),
+                "runs",
+                COLUMNS,
+                Sheet.paged(Sheet.PAGE, before, (last, most) -> runs.page(sight, last, most), Run::id));
     }
 
     /**

@@ -1,6 +1,7 @@
 package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.Answer;
 import dozo.RunningService;
@@ -859,6 +860,20 @@ class ApiTest {
         row.has("/items/0/detail/before", "open");
         row.has("/items/0/detail/after", "acknowledged");
         assertThat(row.text()).as("a person's words are not in the ledger").doesNotContain("a socket");
+
+        service.post(address + "/reopen", null).has("/open", true);
+        service.post(address + "/reopen", null).refused(409, "finding");
+        service.get("/api/v1/coverage?site=dr").has("/openFindings", open);
+        service.get("/api/v1/ledger?action=finding.reopened&subject=" + id)
+                .has("/items/0/detail/before", "acknowledged");
+        service.post(address + "/acknowledge", "{\"reason\": \"known after all\"}")
+                .has("/open", false);
+        assertThatThrownBy(() -> service.jdbc()
+                        .sql("delete from acknowledgement where finding_id = ?")
+                        .param(id)
+                        .update())
+                .as("the ledger says it of an earlier transaction")
+                .hasMessageContaining("are evidence");
     }
 
     @Test

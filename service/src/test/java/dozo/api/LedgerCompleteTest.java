@@ -478,6 +478,10 @@ class LedgerCompleteTest {
                                 "{\"reason\": \"%s\"}".formatted(PATIENT)),
                         row("finding.acknowledged", ANY, "run=*; reason=UNREADABLE; before=open; after=acknowledged")),
                 change(
+                        "POST /api/v1/findings/{id}/reopen",
+                        () -> post("/findings/%d/reopen".formatted(latest("finding")), null),
+                        row("finding.reopened", ANY, "run=*; reason=UNREADABLE; before=acknowledged; after=open")),
+                change(
                         "POST /api/v1/findings/acknowledge",
                         LedgerCompleteTest::find,
                         () -> post(

@@ -4,13 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.Answer;
 import dozo.RunningService;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Subject;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -19,9 +30,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The CSV of a response has the complete content of its JSON, and no formulas that a spreadsheet would run. */
 class SheetApiTest {
+
+    /** At the end of a day long ago, there was nothing. */
+    private static final List<String> EMPTY =
+            List.of("coverage/groups?by=experiment&asOf=DAY", "coverage/changes?from=2020-01-01&until=DAY");
 
     private static final String TITLE = "=HYPERLINK(\"x\",\"視覚, 野\")";
 
@@ -60,6 +76,25 @@ class SheetApiTest {
         }) {
             service.jdbc().sql(sql).update();
         }
+        service.post("/api/v1/holds", "{\"project\": \"P1\", \"experiment\": \"E1\", \"reason\": \"=1, 2\"}")
+                .expect(201);
+        Run run = service.openRun();
+        Findings findings = service.bean(Findings.class);
+        List<Finding> found = Stream.of("a", "=b")
+                .map(name -> new Finding(1, Problem.SPECIAL, FilePath.of(name), "is a socket"))
+                .toList();
+        findings.add(run.id(), found);
+        service.bean(Runs.class).close(run.id(), RunState.FINDINGS, "");
+        service.post(
+                        "/api/v1/findings/%d/acknowledge"
+                                .formatted(service.get("/api/v1/findings").number("/items/0/id")),
+                        "{\"reason\": \"known\"}")
+                .expect(200);
+        service.jdbc().sql("""
+                        insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, ended_at)
+                        select experiment_id, 1, 1, '/x', 'COMPLETE', 'dozo', now(), now() from experiment where code = 'E1';
+                        insert into drill (restore_id) select restore_id from restore
+                        """).update();
     }
 
     @ParameterizedTest
@@ -79,7 +114,12 @@ class SheetApiTest {
                 "coverage/waits?from=2020-01-01&until=DAY&by=modality | items",
                 "experiments/P1/E1/proof?pathBytes=K/8= | items",
                 "experiments?q=e&state=planned | items",
-                "ledger?limit=500&action=project.created | items"
+                "ledger?limit=500&action=project.created | items",
+                "findings? | items",
+                "findings?open=true&project=P1 | items",
+                "runs? | items",
+                "drills?project=P1 | items",
+                "holds? | items"
             })
     void theFiguresAreThoseOfTheJson(String question, String list) {
         String path = "/api/v1/" + question.replace("DAY", "2026-01-01");
@@ -99,6 +139,7 @@ class SheetApiTest {
         assertThat(csv.text()).endsWith("\r\n");
         List<List<String>> lines = parsed(csv.text());
         assertThat(lines).hasSize(items.size() + 1);
+        assertThat(items.isEmpty()).as("empty").isEqualTo(EMPTY.contains(question));
         for (int i = 0; i < items.size(); i++) {
             for (int column = 0; column < lines.getFirst().size(); column++) {
                 String heading = lines.getFirst().get(column);
@@ -189,16 +230,25 @@ class SheetApiTest {
     /** Returns the JSON value of a column: from the item, from its sums or its receipt, or from beside the items. */
     private static String cell(JsonNode answer, JsonNode item, String heading) {
         JsonNode found = heading.equals("receipt") ? item.at("/receipt/id") : item.path(heading);
-        for (JsonNode place : List.of(item.path("totals"), item.path("receipt"), answer)) {
+        for (JsonNode place :
+                List.of(item.path("totals"), item.path("receipt"), acknowledgement(item, heading), answer)) {
             found = found.isMissingNode() ? place.path(heading) : found;
         }
         if (found.isMissingNode() || found.isNull()) {
             return "";
         }
-        String text = found.isContainer() ? found.toString() : found.asString();
+        String text = found.isArray()
+                ? found.valueStream().map(JsonNode::asString).collect(Collectors.joining(" "))
+                : found.isContainer() ? found.toString() : found.asString();
         return heading.equals("detail")
                 ? text.replace("\":\"", "\": \"").replace("\",\"", "\", \"")
                 : text.startsWith("=") || text.startsWith("+") ? "'" + text : text;
+    }
+
+    /** Returns the acknowledgement with the names of its columns. */
+    private static JsonNode acknowledgement(JsonNode item, String heading) {
+        String name = heading.replace("acknowledged", "").toLowerCase(Locale.ROOT);
+        return JsonMapper.shared().createObjectNode().setAll(Map.of(heading, item.at("/acknowledgement/" + name)));
     }
 
     /** Parses the lines of a CSV file (RFC 4180). */

@@ -139,6 +139,9 @@ class StopCommandTest {
                 .isEqualTo(new Ended(Exit.WELL, "finding 1 acknowledged\n", ""));
         assertThat(dozo("findings --all").out()).contains("acknowledged by admin: it was empty");
         assertThat(dozo("findings acknowledge 1 again").err()).contains("has already been acknowledged");
+        assertThat(dozo("findings reopen 1")).isEqualTo(new Ended(Exit.WELL, "finding 1 is open again\n", ""));
+        assertThat(dozo("findings reopen 1").err()).contains("finding 1 is not acknowledged");
+        assertThat(dozo("findings acknowledge 1 again").out()).contains("finding 1 acknowledged");
         assertThat(dozo("findings acknowledge 1", "").err()).contains("1 to 500 characters");
         dozo("findings acknowledge 1").ends(Exit.USAGE);
 

@@ -73,6 +73,23 @@ class HoldsBrowserIT {
         assertThat(row.locator("a.button")).hasCount(0);
         showsNoHold("/administration/projects/P1");
         showsNoHold("/experiments/P1/E1");
+        page.navigate(service.url() + "/holds");
+        assertThat(page.locator(".flash")).hasCount(0);
+    }
+
+    @Test
+    void theEndOfAHoldIsUndoneByTheSameHoldAgain() {
+        place("E1");
+        page.getByLabel("End hold 1").click();
+        page.getByLabel("Why it ends").fill("a mistake");
+        click("End it");
+
+        click("Undo");
+
+        Locator rows = page.locator("tbody tr");
+        assertThat(rows).hasCount(2);
+        assertThat(rows.first()).containsText("stands");
+        assertThat(rows.first()).containsText(REASON);
     }
 
     /** The same pages and people as for holds. */

@@ -301,6 +301,12 @@ class SelectedPageTest {
 
         assertThat(csv.type()).startsWith("text/csv");
         assertThat(csv.text()).contains("Retinotopy <7T>").doesNotContain("E2", "P9");
+        for (String list : List.of(
+                "findings.csv?project=&reason=&run=&all=true", "runs.csv", "drills.csv?project=", "holds.csv")) {
+            Answer other = service.look(lab, "/" + list, "en").expect(200);
+            assertThat(other.type()).as(list).startsWith("text/csv");
+            assertThat(other.text()).startsWith("id,");
+        }
     }
 
     private static int experiment(String name) {

@@ -1,5 +1,7 @@
 package dozo.ui;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Problem;
 import dozo.ledger.FindingFilter;
 import dozo.ledger.Findings;
@@ -11,18 +13,21 @@ import dozo.run.Acknowledgements;
 import dozo.ui.PageProblems.NotThere;
 import java.security.Principal;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.MessageSource;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
 /** Findings of all runs, and their acknowledgements. */
 @Controller
-record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choices choices) {
+record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choices choices, MessageSource texts) {
 
     private static final int SHOWN = 50;
 
@@ -105,10 +110,15 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
             @RequestParam(defaultValue = "") String reason,
             Sight sight,
             Principal actor,
-            Model model) {
+            Locale locale,
+            Model model,
+            RedirectAttributes next) {
         KeptFinding finding = find(sight, id);
         try {
             acknowledgements.add(finding, reason, actor.getName());
+            String said =
+                    requireNonNull(texts.getMessage("do.post.findings.id.acknowledge.done", new Object[] {id}, locale));
+            next.addFlashAttribute(Flash.NAME, new Flash(said, "/do/post/findings/" + id + "/reopen", Map.of()));
             return "redirect:/runs/" + finding.lastRun();
         } catch (Refusal refused) {
             if (!refused.field().equals("reason")) {

@@ -1,5 +1,7 @@
 package dozo.ui;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ui.Operation.Field;
 import dozo.ui.Operation.Kind;
 import dozo.web.Etag;
@@ -83,7 +85,8 @@ record Flash(String said, @Nullable String undo, Map<String, String> fields) {
     private static String path(String pattern, Map<String, String> values) {
         return UriComponentsBuilder.fromUriString(pattern)
                 .encode()
-                .buildAndExpand(values)
+                .build()
+                .expand(name -> values.getOrDefault(requireNonNull(name), ""))
                 .toUriString();
     }
 

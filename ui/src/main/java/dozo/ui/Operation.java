@@ -135,7 +135,7 @@ record Operation(
                 case TEXT -> text.isEmpty() ? null : text;
                 case PASSWORD -> typed.isEmpty() ? null : typed;
                 case NUMBER -> text.isEmpty() ? null : (Object) Numbers.whole(name, text);
-                case DAY -> text.isEmpty() ? null : day(WrittenDay.ofIso(name, text), zone);
+                case DAY -> text.isEmpty() ? null : day(text, zone);
                 case CHECK -> typed.equals("true");
                 case LINES ->
                     typed.lines()
@@ -145,7 +145,12 @@ record Operation(
             };
         }
 
-        private Object day(LocalDate day, ZoneId zone) {
+        /** Returns a day, or the time of its end; of an undo, the very time that was given before. */
+        private Object day(String text, ZoneId zone) {
+            if (type == Instant.class && text.contains("T")) {
+                return text;
+            }
+            LocalDate day = WrittenDay.ofIso(name, text);
             return type == LocalDate.class
                     ? day
                     : day.plusDays(1).atStartOfDay(zone).toInstant();

@@ -74,6 +74,9 @@ record OverviewPage(
     private static final int TODAY_SHOWN = 6;
     private static final int PROJECTS_SHOWN = 10;
 
+    /** Scanners have purged what is older, and to count all gaps of ten years takes seconds. */
+    private static final int GAPS_DAYS = 31;
+
     private static final Arrivals.Filter PROPOSED = new Arrivals.Filter(null, null, true, null);
 
     /** A frozen experiment. */
@@ -116,7 +119,9 @@ record OverviewPage(
         model.addAttribute("notStandingBy", sight.ofEverything() ? Services.missing(services.all()) : List.of());
         model.addAttribute("unlike", sight.ofEverything() ? services.unlike() : List.of());
         model.addAttribute("proposals", arrivals.count(sight, PROPOSED));
-        Gaps.Filter open = new Gaps.Filter(null, null, clock.instant(), null, null, false);
+        LocalDate since = days.today().minusDays(GAPS_DAYS - 1);
+        Gaps.Filter open = new Gaps.Filter(since, days.today(), clock.instant(), null, null, false);
+        model.addAttribute("gapsSince", since);
         model.addAttribute(
                 "gaps",
                 gaps.page(sight, open, siteId, "", Findings.COUNTED_MAX + 1).size());

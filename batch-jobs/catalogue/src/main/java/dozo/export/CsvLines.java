@@ -63,10 +63,14 @@ public final class CsvLines {
         return switch (cell) {
             case null -> "";
             case String said -> harmless(said);
-            case List<?> items -> harmless(items.stream().map(String::valueOf).collect(Collectors.joining(" ")));
-            case byte[] bytes -> harmless(Base64.getEncoder().encodeToString(bytes));
+            case List<?> items -> harmless(items.stream().map(CsvLines::plain).collect(Collectors.joining(" ")));
+            case byte[] bytes -> harmless(plain(bytes));
             default -> cell.toString();
         };
+    }
+
+    private static String plain(@Nullable Object item) {
+        return item instanceof byte[] bytes ? Base64.getEncoder().encodeToString(bytes) : String.valueOf(item);
     }
 
     /** Escapes formulas. A dash alone is not a formula. */

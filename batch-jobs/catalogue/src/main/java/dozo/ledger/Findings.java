@@ -470,6 +470,18 @@ public class Findings {
                 .update();
     }
 
+    /**
+     * Takes back that a person has acknowledged a finding. NB: only after the ledger says so.
+     *
+     * @return whether it was acknowledged
+     */
+    public boolean reopen(long id) {
+        return jdbc.sql("delete from acknowledgement where finding_id = :id")
+                        .param("id", id)
+                        .update()
+                > 0;
+    }
+
     /** Marks findings of earlier runs as superseded, after this run to the same site has completed. */
     public void supersede(long runId) {
         ended(runId);

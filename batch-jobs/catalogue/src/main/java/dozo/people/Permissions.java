@@ -69,14 +69,17 @@ public final class Permissions {
             GET    /origins/{name}/change                                                  -           -        -       all   -
             POST   /origins/{name}/change                                                  -           -        -       all   -
             GET    /runs                                                            own         all      all     all   -
+            GET    /runs.csv                                                        own         all      all     all   -
             GET    /runs/{id}                                                       own         all      all     all   -
             GET    /runs/{id}/events                                                own         all      all     all   -
             GET    /runs/{id}/forecast                                              own         all      all     all   -
             GET    /runs/{id}/reconciliation                                               own         all      all     all   -
             GET    /runs/{id}/reconciliation.csv                                           own         all      all     all   -
             GET    /drills                                                          own         all      all     all   -
+            GET    /drills.csv                                                      own         all      all     all   -
             GET    /drills/{id}                                                     own         all      all     all   -
             GET    /findings                                                        own         all      all     all   -
+            GET    /findings.csv                                                    own         all      all     all   -
             GET    /findings/acknowledge                                            own         all      -       all   -
             POST   /findings/acknowledge                                            own         all      -       all   -
             GET    /findings/{id}/acknowledge                                       own         all      -       all   -
@@ -97,6 +100,7 @@ public final class Permissions {
             GET    /docs/api                                                        all         all      all     all   -
             GET    /docs/openapi.json                                               all         all      all     all   -
             GET    /holds                                                           own         all      all     all   -
+            GET    /holds.csv                                                       own         all      all     all   -
             GET    /erasures                                                        own         all      all     all   -
             GET    /search                                                         own         all      all     all   -
             GET    /sites                                                           -           all      all     all   -
@@ -183,6 +187,7 @@ public final class Permissions {
             GET    /api/v1/findings/groups                                         own         all      all     all   read
             POST   /api/v1/findings/acknowledge                                    own         all      -       all   write
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
+            POST   /api/v1/findings/{id}/reopen                                    own         all      -       all   write
             GET    /api/v1/forecast                                                own         all      all     all   read
             GET    /api/v1/gaps                                                    own         all      all     all   read
             GET    /api/v1/holds                                                   own         all      all     all   read

@@ -55,7 +55,24 @@ public class Acknowledgements {
     }
 
     /**
-     * Does the same for all open findings of one cause.
+     * Takes an acknowledgement back: the finding is as before it.
+     *
+     * @throws Refusal for {@code finding} if it is not acknowledged
+     */
+    @Transactional
+    public void takeBack(KeptFinding finding, String by) {
+        ledger.append(
+                by,
+                "finding.reopened",
+                String.valueOf(finding.id()),
+                Map.of("run", finding.run(), "reason", finding.reason(), "before", "acknowledged", "after", "open"));
+        if (!findings.reopen(finding.id())) {
+            throw Refusal.conflict("finding", "finding %d is not acknowledged", finding.id());
+        }
+    }
+
+    /**
+     * Acknowledges all open findings of one cause, as one.
      *
      * @param wanted their reason, and perhaps their project or experiment
      * @param upTo the highest id that the person has seen; later findings stay open

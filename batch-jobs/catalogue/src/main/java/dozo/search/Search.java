@@ -33,10 +33,17 @@ public class Search {
     private static final int FINDINGS_MAX = 2_000;
 
     /** How long names of files are read for suggestions. */
-    private static final Duration QUICKLY = Duration.ofMillis(40);
+    private static final Duration QUICKLY = Duration.ofMillis(30);
 
     /** How long they are read if nothing but files is searched. */
     private static final Duration THOROUGHLY = Duration.ofSeconds(2);
+
+    /**
+     * The first part of a result's place. It is computed only of what has the words, in a narrow table of these: a word of one letter
+     * can be in all 20,000 experiments.
+     */
+    private static final String FIRST =
+            "case when over then 3 when :text in (code, lower(name)) then 0 when starts_with(code, :text) then 1 else 2 end";
 
     private static final RowMapper<Hit> HIT = Rows.of(Hit.class);
 
@@ -134,13 +141,14 @@ public class Search {
         long earlier = kind == Kind.FINDING && !alone ? earlierFinding(sight) : 0;
         List<Key> keys = new ArrayList<>();
         List<Hit> hits = jdbc.sql("""
-                        select * from (
-                            select *, case when over then 3 when :text in (code, lower(name)) then 0
-                                           when starts_with(code, :text) then 1 else 2 end as first, -id as second
-                            from findable where kind = :kind and id > :earlier and in_sight(:seen, project)
-                              and words like all (:patterns)) found
-                        where (first, second) > (:first, :second) order by first, second limit :most
-                        """)
+                        with found as materialized (
+                            select id, code, name, over from findable
+                            where kind = :kind and id > :earlier and in_sight(:seen, project) and words like all (:patterns)),
+                        returned as (
+                            select id from found where ({first}, -id) > (:first, :second) order by {first}, -id limit :most)
+                        select *, {first} as first, -id as second from findable
+                        where kind = :kind and id = any(array(select id from returned)) order by first, second
+                        """.replace("{first}", FIRST))
                 .params(Rows.params(after))
                 .params(Map.of("kind", kind.name(), "seen", sight.seen(), "text", String.join(" ", words)))
                 .param("patterns", words.stream().map(Search::pattern).toArray(String[]::new))

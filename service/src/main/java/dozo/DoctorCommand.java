@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.command.Colour;
 import dozo.command.Exit;
+import dozo.command.Nagios;
 import dozo.doctor.Doctor;
 import dozo.doctor.Installation;
 import dozo.doctor.Result;
@@ -15,6 +16,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -55,6 +57,11 @@ final class DoctorCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(
+            names = "--nagios",
+            description = "Prints one line for Nagios or Icinga. Exit code 0: OK, 1: WARNING, 2: CRITICAL, 3: UNKNOWN.")
+    private boolean nagios;
+
+    @Option(
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "60",
@@ -76,6 +83,9 @@ final class DoctorCommand implements Callable<Integer> {
                 Doctor.examine(new Installation(given, InstantSource.system(), Duration.ofSeconds(seconds)));
         State worst = results.stream().map(Result::state).max(State::compareTo).orElse(State.OK);
         PrintWriter out = requireNonNull(spec).commandLine().getOut();
+        if (nagios) {
+            return check(out, worst, results);
+        }
         if (json) {
             out.println(JsonMapper.builder()
                     .build()
@@ -86,6 +96,23 @@ final class DoctorCommand implements Callable<Integer> {
         }
         out.flush();
         return worst.needsPerson() ? Exit.NOT_SAFE : Exit.WELL;
+    }
+
+    private static int check(PrintWriter out, State worst, List<Result> results) {
+        Nagios nagios = switch (worst) {
+            case OK, HINT -> Nagios.OK;
+            case WARNING -> Nagios.WARNING;
+            case BROKEN -> Nagios.CRITICAL;
+        };
+        String said = results.stream()
+                .filter(each -> each.state() == worst && worst.needsPerson())
+                .map(each -> each.about() + ": " + each.message())
+                .findFirst()
+                .orElse("%d checks".formatted(results.size()));
+        Map<String, Long> data = new TreeMap<>();
+        data.put("broken", count(results, State.BROKEN));
+        data.put("warnings", count(results, State.WARNING));
+        return nagios.print(out, said, data);
     }
 
     private static void print(PrintWriter out, List<Result> results) {

@@ -107,6 +107,12 @@ class CommandLineTest {
                 .startsWith("The experiment is safe at dr.\nrun 1 is complete: 100%")
                 .doesNotContain("bottlenecks");
         assertThat(dozo("status --json").out()).contains("\"headline\" : \"safe\"", "\"state\" : \"COMPLETE\"");
+        assertThat(dozo("status --nagios"))
+                .isEqualTo(new Ended(
+                        0,
+                        "DOZO OK - The experiment is safe at dr. | 'dr experiments'=1 'dr experiments safe'=1"
+                                + " 'dr files not safe'=0 'dr open findings'=0\n",
+                        ""));
         assertThat(dozo("prove P1/S1 sub/a.txt").out())
                 .startsWith("P1/S1: sub/a.txt\n  file, 5 B, modified 20")
                 .contains("sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
@@ -383,6 +389,8 @@ class CommandLineTest {
         service.bean(Findings.class).add(failed.id(), new Finding(null, Problem.SITE_KEY_CHANGED, "another key"));
         service.bean(Runs.class).close(failed.id(), RunState.FAILED, "another key");
         assertThat(dozo("status").out()).startsWith("The host key of site dr has changed. Nothing is sent.\n");
+        assertThat(dozo("status --nagios").ends(2).out())
+                .startsWith("DOZO CRITICAL - The host key of site dr has changed. Nothing is sent. | ");
 
         dozo("site check dr").ends(0);
 
@@ -615,6 +623,20 @@ class CommandLineTest {
                         .err())
                 .contains("http://127.0.0.1:1")
                 .contains("dozo serve");
+    }
+
+    @Test
+    void whatTheServiceDoesNotSayIsUnknownToNagios() {
+        Ended ended =
+                Ended.of("status", "--nagios", "--url", "http://127.0.0.1:1").ends(3);
+
+        assertThat(ended.out()).startsWith("DOZO UNKNOWN - ").contains("http://127.0.0.1:1");
+        assertThat(ended.err()).isEmpty();
+    }
+
+    @Test
+    void nothingRegisteredIsAWarningToNagios() {
+        assertThat(dozo("status --nagios").ends(1).out()).startsWith("DOZO WARNING - ");
     }
 
     @Test

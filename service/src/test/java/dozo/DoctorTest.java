@@ -1012,6 +1012,8 @@ class DoctorTest {
                 .contains("cure: Start Dozo with ./dozo, or add the missing options")
                 .containsPattern("broken: \\d+, warnings: \\d+, hints: \\d+, ok: \\d+\n$");
         assertThat(ended.code()).as("the JVM of tests has other options").isEqualTo(1);
+        assertThat(Ended.of("doctor", "--nagios").ends(1).out())
+                .matches("DOZO WARNING - [^|]+ \\| 'broken'=0 'warnings'=\\d+\n");
         Ended.of("doctor", "--timeout", "0").ends(2);
         assertThat(Ended.of("doctor", "--timeout", "3601").err()).contains("expected 1 to 3600");
     }

@@ -188,9 +188,17 @@ public final class Dozo {
                             names = {"-v", "--verbose"},
                             description = "Also shows what slowed the run.")
                     boolean verbose,
+            @Option(
+                            names = "--nagios",
+                            description =
+                                    "Prints one line for Nagios or Icinga. Exit code 0: OK, 1: WARNING, 2: CRITICAL, 3: UNKNOWN.")
+                    boolean nagios,
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's number; by default the last run.")
                     @Nullable
                     Long number) {
+        if (nagios) {
+            return StatusCheck.print(service);
+        }
         if (number != null) {
             Answer<ShownRun> shown = service.get(RUNS + "/" + number, ShownRun.class);
             service.print(shown, out -> print(out, service, shown.value(), verbose, true));

@@ -1,0 +1,140 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The documentation: every link leads somewhere, lines can be read and compared, and it stays short enough to be read. */
+class DocsTest {
+
+    private static final Path TOP = Path.of("..").toAbsolutePath().normalize();
+
+    private static final int WORDS_MAX = 60_000;
+    private static final int LINE_MAX = 200;
+
+    /** Other tests make them from the program. */
+    private static final Set<String> MADE =
+            Set.of("cli.md", "rest-fields.md", "access.md", "configuration.md", "metrics.md");
+
+    private static final Pattern LINK = Pattern.compile("!?\\[[^\\]]*]\\(([^)\\s]+)\\)");
+    private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\">");
+
+    @Test
+    void everyLinkLeadsToAPageAndAHeading() throws IOException {
+        Map<Path, Set<String>> anchors = new HashMap<>();
+        List<Path> pages = pages();
+        for (Path page : pages) {
+            anchors.put(page, anchors(page));
+        }
+        List<String> broken = new ArrayList<>();
+        for (Path page : pages) {
+            for (String link : links(page)) {
+                String[] parts = link.split("#", 2);
+                Path target = parts[0].isEmpty()
+                        ? page
+                        : page.resolveSibling(parts[0]).normalize();
+                boolean known = parts.length < 2
+                        || !target.toString().endsWith(".md")
+                        || anchors.getOrDefault(target, Set.of()).contains(parts[1]);
+                if (!Files.exists(target) || !known) {
+                    broken.add(TOP.relativize(page) + ": " + link);
+                }
+            }
+        }
+
+        assertThat(broken).isEmpty();
+    }
+
+    @Test
+    void noLineIsTooLongToBeRead() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        for (Path page : written()) {
+            List<String> lines = Files.readAllLines(page);
+            for (int i = 0; i < lines.size(); i++) {
+                if (lines.get(i).length() > LINE_MAX) {
+                    tooLong.add("%s:%d".formatted(TOP.relativize(page), i + 1));
+                }
+            }
+        }
+
+        assertThat(tooLong).isEmpty();
+    }
+
+    @Test
+    void itStaysShortEnoughToBeRead() throws IOException {
+        long words = 0;
+        for (Path page : written()) {
+            words += Stream.of(Files.readString(page).split("\\s+"))
+                    .filter(word -> !word.isEmpty())
+                    .count();
+        }
+
+        assertThat(words).isLessThanOrEqualTo(WORDS_MAX);
+    }
+
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> top = Files.list(TOP);
+                Stream<Path> below = Files.walk(TOP.resolve("docs"))) {
+            return Stream.concat(top, below)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .toList();
+        }
+    }
+
+    private static List<Path> written() throws IOException {
+        return pages().stream()
+                .filter(page -> !MADE.contains(page.getFileName().toString()))
+                .toList();
+    }
+
+    /** Returns the lines outside of fences. */
+    private static List<String> text(Path page) throws IOException {
+        List<String> text = new ArrayList<>();
+        boolean fenced = false;
+        for (String line : Files.readAllLines(page)) {
+            if (line.strip().startsWith("```")) {
+                fenced = !fenced;
+            } else if (!fenced) {
+                text.add(line);
+            }
+        }
+        return text;
+    }
+
+    private static List<String> links(Path page) throws IOException {
+        return text(page).stream()
+                .map(line -> line.replaceAll("`[^`]*`", ""))
+                .flatMap(line -> LINK.matcher(line).results())
+                .map(found -> found.group(1))
+                .filter(link -> !link.matches("[a-z]+:.*"))
+                .toList();
+    }
+
+    /** Returns the names of headings, as GitHub and MkDocs make them, and those that are given. */
+    private static Set<String> anchors(Path page) throws IOException {
+        Set<String> anchors = new TreeSet<>();
+        for (String line : text(page)) {
+            ANCHOR.matcher(line).results().map(found -> found.group(1)).forEach(anchors::add);
+            if (line.matches("#+ .*")) {
+                String heading = line.replaceFirst("#+ ", "").replaceAll("\\[([^\\]]*)]\\([^)]*\\)", "$1");
+                anchors.add(heading.toLowerCase(Locale.ROOT)
+                        .replaceAll("[^\\p{L}\\p{N} _-]", "")
+                        .strip()
+                        .replace(' ', '-'));
+            }
+        }
+        return anchors;
+    }
+}

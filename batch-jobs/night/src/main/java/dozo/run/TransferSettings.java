@@ -63,7 +63,7 @@ public record TransferSettings(
 
         @Setting(
                 value = "timeout of a command at the site, plus 1 s for each 5 MB and each 50 files that it reads"
-                        + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
+                        + " ([ADR 0027](../why/site.md#adr-0027))",
                 min = "100ms",
                 max = "1h")
         @DefaultValue("1m")
@@ -76,7 +76,7 @@ public record TransferSettings(
         @Setting(
                 value =
                         "of this many files whose digest the site computed, one chosen at random is also read back and compared"
-                                + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md)); 1: all, 0: none",
+                                + " ([ADR 0027](../why/site.md#adr-0027)); 1: all, 0: none",
                 min = "0",
                 max = "1000000000",
                 agree = Agree.SERVICES_AND_WORKERS)

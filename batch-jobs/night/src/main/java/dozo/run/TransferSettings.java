@@ -46,7 +46,7 @@ public record TransferSettings(
         @Setting(
                 value =
                         "a file longer than this is large: a unit by itself, over all lanes at once. Shorter ones may be, where little"
-                                + " is to be sent ([ADR 0018](../adr/0018-plan.md))",
+                                + " is to be sent ([ADR 0018](../why/night.md#adr-0018))",
                 min = "64kB",
                 max = "16GB")
         @DefaultValue("64MiB")

@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A real nginx on loopback that shows a service below a path, over TLS, by the lines that docs/run/services.md gives. */
+/** A real nginx on loopback that shows a service below a path, over TLS, by the lines of docs/run/services.md. */
 final class Nginx implements AutoCloseable {
 
     /** Where the lines are in the page for operators. */

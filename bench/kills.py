@@ -146,7 +146,7 @@ class Party:
         self.database = self.ended.enter_context(database)
         self.settings = {**database.settings(), **SETTINGS, 'DOZO_BROKER_URL': self.broker.url, 'DOZO_SCRUB_WINDOW': '-'}
         for name in SERVICES:
-            # As docs/operating.md says: both have the same keys.
+            # As docs/run/services.md says: both have the same keys.
             (self.folder / name / 'work').mkdir(mode=0o700, parents=True)
             for key in (self.folder / 'centre/dozo/work').iterdir():
                 if key.is_file() and key.stat().st_mode & 0o077 == 0:

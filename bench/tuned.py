@@ -1,6 +1,6 @@
 """The decisions of one run about its lanes and channels, over a simulated link of 1 Gbit/s at 36 ms.
 
-Nothing is claimed: it is the example of docs/operating.md.
+Nothing is claimed: the table is an example.
 """
 
 import re

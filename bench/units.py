@@ -146,7 +146,7 @@ class Units(Transcript):
     def wait(self, condition, seconds, what):
         wait_for(condition, seconds, what, 0.5)
 
-    # --- README and docs/operating.md, with nothing set ---
+    # --- docs/start and docs/run, with nothing set ---
 
     def first_half(self):
         machine = self.machine

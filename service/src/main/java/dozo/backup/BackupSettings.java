@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record BackupSettings(
         @Setting(
                 value =
-                        "where the active service backs up [itself](operating.md#backup-of-dozo-itself) every day, as `dozo backup` does;"
+                        "where the active service backs up [itself](../run/database.md#backup-of-dozo) every day, as `dozo backup` does;"
                                 + " best a file system of another machine. Whoever can read it has the service's keys",
                 allowed = "the absolute path of a folder that exists",
                 empty = "it does not",

@@ -136,7 +136,7 @@ public final class DatabaseUpgrade {
                     StartFailure.UNAVAILABLE,
                     settings.db().url().isEmpty()
                             ? "there is no embedded database in %s (DOZO_WORK)".formatted(settings.workFolderOrNone())
-                            : "the database is your own (DOZO_DB_URL): upgrade its server, as operating.md says");
+                            : "the database is your own (DOZO_DB_URL): upgrade its server, as docs/run/database.md says");
         }
         return EmbeddedFolder.hold(settings.embedded());
     }

@@ -166,7 +166,7 @@ final class DatabaseCheck {
                             facts.superuser()
                                     ? "the user is a superuser, who can change the ledger and run programs on the machine of the database"
                                     : "the user owns the tables, and can switch off what keeps the ledger unchanged",
-                            "Create a role that owns nothing, as docs/operating.md says (Database); set DOZO_DB_USER to it, and DOZO_DB_OWNER_USER to the owner of the tables."));
+                            "Create a role that owns nothing, as docs/run/database.md says (Two roles); set DOZO_DB_USER to it, and DOZO_DB_OWNER_USER to the owner of the tables."));
         }
         return facts.admitted() && facts.mayCreate()
                 ? Optional.of(Result.warning(

@@ -161,7 +161,7 @@ final class SitesCheck {
             results.add(Result.hint(
                     about,
                     "somebody who steals the key of Dozo could change or delete copies there",
-                    "Protect the site by docs/hardened-site.md."));
+                    "Protect the site by docs/run/hardened-site.md."));
         }
         results.add(Result.ok(
                 about,

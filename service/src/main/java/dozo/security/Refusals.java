@@ -10,7 +10,7 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.stereotype.Component;
 
 /**
- * Logs what is refused in one form, which fail2ban matches (docs/operating.md): at most {@value #LINES_OF_ADDRESS_MAX}
+ * Logs what is refused in one form, which fail2ban matches (docs/run/people.md): at most {@value #LINES_OF_ADDRESS_MAX}
  * lines a minute for an address, and {@value #LINES_MAX} in all.
  */
 @Component

@@ -295,7 +295,7 @@ class LoginTest {
                         "refused form from 192.0.2.7 user \"\"")
                 // A minute may end meanwhile.
                 .hasSizeLessThanOrEqualTo(3 + 39);
-        String filter = Files.readString(Path.of("../docs/operating.md"))
+        String filter = Files.readString(Path.of("../docs/run/people.md"))
                 .replaceAll("(?s).*\nfailregex = ([^\n]+)\n.*", "$1")
                 .replace("<HOST>", "([0-9.]+)");
         assertThat(lines).allMatch(line -> ("INFO  Refusals               " + line).matches(filter));

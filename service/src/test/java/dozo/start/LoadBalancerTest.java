@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The recipes of docs/operating.md lead to the active service. */
+/** The recipes of docs/run/services.md lead to the active service. */
 @StartsServices(3)
 class LoadBalancerTest {
 
@@ -110,7 +110,7 @@ class LoadBalancerTest {
         Path module = Path.of("").toAbsolutePath();
         Path docs = Files.exists(module.resolve("docs")) ? module : module.getParent();
         Matcher recipe = Pattern.compile("```" + program + "\n(.*?)```", Pattern.DOTALL)
-                .matcher(Files.readString(docs.resolve("docs/operating.md")));
+                .matcher(Files.readString(docs.resolve("docs/run/services.md")));
         assertThat(recipe.find()).isTrue();
         return recipe.group(1);
     }

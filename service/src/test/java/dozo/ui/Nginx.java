@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A real nginx on loopback that shows a service below a path, over TLS, by the lines that docs/operating.md gives. */
+/** A real nginx on loopback that shows a service below a path, over TLS, by the lines of docs/run/services.md. */
 final class Nginx implements AutoCloseable {
 
     /** Where the lines are in the page for operators. */
@@ -37,7 +37,7 @@ final class Nginx implements AutoCloseable {
         Files.createDirectories(folder);
         Path certificate = Files.writeString(folder.resolve("certificate.pem"), MadeKeys.certificate(store));
         Path key = Files.writeString(folder.resolve("key.pem"), MadeKeys.key(store));
-        String recipe = Files.readString(Path.of("../docs/operating.md"))
+        String recipe = Files.readString(Path.of("../docs/run/services.md"))
                 .replaceAll(RECIPE, "$1")
                 .replace("http://127.0.0.1:8080/", service + "/");
         Path settings =

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Starts hardened sites, as {@code docs/hardened-site.md} has an operator set them up. */
+/** Starts hardened sites, as {@code docs/run/hardened-site.md} has an operator set them up. */
 public final class GuardedSite {
 
     private GuardedSite() {}

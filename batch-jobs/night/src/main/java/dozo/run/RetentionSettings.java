@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record RetentionSettings(
         @Setting(
                 value =
-                        "how long the details of a run are kept after its end ([what is deleted then](../operating.md#retention)); evidence"
+                        "how long the details of a run are kept after its end ([what is deleted then](../run/database.md#retention)); evidence"
                                 + " is always kept",
                 min = "100d",
                 max = "3660d")

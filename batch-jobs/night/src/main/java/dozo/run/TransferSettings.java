@@ -46,7 +46,7 @@ public record TransferSettings(
         @Setting(
                 value =
                         "a file longer than this is large: a unit by itself, over all lanes at once. Shorter ones may be, where little"
-                                + " is to be sent ([ADR 0018](../adr/0018-plan.md))",
+                                + " is to be sent ([ADR 0018](../why/night.md#adr-0018))",
                 min = "64kB",
                 max = "16GB")
         @DefaultValue("64MiB")
@@ -63,7 +63,7 @@ public record TransferSettings(
 
         @Setting(
                 value = "timeout of a command at the site, plus 1 s for each 5 MB and each 50 files that it reads"
-                        + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
+                        + " ([ADR 0027](../why/site.md#adr-0027))",
                 min = "100ms",
                 max = "1h")
         @DefaultValue("1m")
@@ -76,7 +76,7 @@ public record TransferSettings(
         @Setting(
                 value =
                         "of this many files whose digest the site computed, one chosen at random is also read back and compared"
-                                + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md)); 1: all, 0: none",
+                                + " ([ADR 0027](../why/site.md#adr-0027)); 1: all, 0: none",
                 min = "0",
                 max = "1000000000",
                 agree = Agree.SERVICES_AND_WORKERS)

@@ -182,7 +182,7 @@ class WordsTest {
     void everyActionOfTheLedgerHasAWord() throws Exception {
         Set<String> words = words("en").stringPropertyNames();
         String documented = Files.readString(Path.of("..", "docs", "reference", "ledger.md"));
-        List<String> actions = Pattern.compile("`([a-z]+\\.[a-z]+)`(?=[^|]*\\|[^|]*\\|$)", Pattern.MULTILINE)
+        List<String> actions = Pattern.compile("(?:^- |\\G,\\s+)`([a-z]+\\.[a-z]+)`", Pattern.MULTILINE)
                 .matcher(documented)
                 .results()
                 .map(found -> "did." + found.group(1))

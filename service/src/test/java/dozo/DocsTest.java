@@ -21,12 +21,8 @@ class DocsTest {
 
     private static final Path TOP = Path.of("..").toAbsolutePath().normalize();
 
-    private static final int WORDS_MAX = 60_000;
+    private static final int WORDS_MAX = 71_000;
     private static final int LINE_MAX = 200;
-
-    /** Other tests make them from the program. */
-    private static final Set<String> MADE =
-            Set.of("cli.md", "rest-fields.md", "access.md", "configuration.md", "metrics.md");
 
     private static final Pattern LINK = Pattern.compile("!?\\[[^\\]]*]\\(([^)\\s]+)\\)");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\">");
@@ -60,13 +56,12 @@ class DocsTest {
     @Test
     void noLineIsTooLongToBeRead() throws IOException {
         List<String> tooLong = new ArrayList<>();
-        for (Path page : written()) {
-            List<String> lines = Files.readAllLines(page);
-            for (int i = 0; i < lines.size(); i++) {
-                if (lines.get(i).length() > LINE_MAX) {
-                    tooLong.add("%s:%d".formatted(TOP.relativize(page), i + 1));
-                }
-            }
+        for (Path page : pages()) {
+            written(page)
+                    .lines()
+                    .filter(line -> line.length() > LINE_MAX)
+                    .map(line -> TOP.relativize(page) + ": " + line)
+                    .forEach(tooLong::add);
         }
 
         assertThat(tooLong).isEmpty();
@@ -75,10 +70,8 @@ class DocsTest {
     @Test
     void itStaysShortEnoughToBeRead() throws IOException {
         long words = 0;
-        for (Path page : written()) {
-            words += Stream.of(Files.readString(page).split("\\s+"))
-                    .filter(word -> !word.isEmpty())
-                    .count();
+        for (Path page : pages()) {
+            words += Pattern.compile("\\S+").matcher(written(page)).results().count();
         }
 
         assertThat(words).isLessThanOrEqualTo(WORDS_MAX);
@@ -93,10 +86,10 @@ class DocsTest {
         }
     }
 
-    private static List<Path> written() throws IOException {
-        return pages().stream()
-                .filter(page -> !MADE.contains(page.getFileName().toString()))
-                .toList();
+    /** Returns a page without what the program makes of it. */
+    private static String written(Path page) throws IOException {
+        return Files.readString(page)
+                .replaceAll("(?s)<!-- made by the program.*<!-- end of what the program makes -->", "");
     }
 
     /** Returns the lines outside of fences. */

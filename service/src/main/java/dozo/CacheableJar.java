@@ -66,7 +66,10 @@ final class CacheableJar {
     private void write(JarOutputStream out) throws IOException {
         for (JarEntry entry : Collections.list(old.entries())) {
             if (!entry.isDirectory() && !SIGNATURE.matcher(entry.getName()).matches()) {
-                out.putNextEntry(new JarEntry(entry.getName()));
+                JarEntry made = new JarEntry(entry.getName());
+                // Not the present time: the same commit gives the same package.
+                made.setTimeLocal(entry.getTimeLocal());
+                out.putNextEntry(made);
                 if (entry.getName().equals(JarFile.MANIFEST_NAME)) {
                     Manifest manifest = new Manifest(old.getManifest());
                     // The digests of the signature.

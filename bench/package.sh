@@ -187,6 +187,19 @@ test_as_new_user() {
         fail 'a removal: expected settings and data, and no program'
 }
 
+# Makes a release, and verifies it as a stranger does. The long form makes the package twice: both have the same bytes.
+release() {
+    ssh-keygen -q -t ed25519 -N '' -f "$work/key"
+    DOZO_RELEASE_KEY=$work/key ./dozo release --rehearse "$work/release" > "$work/package.log" 2>&1 || fail './dozo release' "$work/package.log"
+    printf 'dozo %s\n' "$(< "$work/key.pub")" > "$work/allowed"
+    (cd "$work/release" && ssh-keygen -q -Y verify -f "$work/allowed" -I dozo -n dozo -s SHA256SUMS.sig < SHA256SUMS &&
+        sha256sum --quiet -c SHA256SUMS && python3 -m json.tool ./*.cdx.json) > "$work/package.log" 2>&1 ||
+        fail 'the release is not as signed' "$work/package.log"
+    package=$(ls "$work"/release/*.tar.gz)
+    [[ -n ${options[*]} ]] || cmp "$package" "$(./dozo package "$work" 2> "$work/package.log")" || fail 'two packages of one commit differ'
+    [[ $(./dozo release "$work/second" 2>&1) == *'expected a version without -SNAPSHOT'* ]] || fail 'a release of a snapshot was not refused'
+}
+
 work=$(mktemp -d "${TMPDIR:-/tmp}/dozo-package.XXXXXX")
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
@@ -198,7 +211,7 @@ if [[ ${1:-} == --on-new-machine ]]; then
     exit 0
 fi
 [[ $(id -u) == 0 && $(uname -s) == Linux ]] || fail 'expected root on Linux'
-for each in systemd-analyze systemd-sysusers unshare ip openssl curl python3 setpriv runuser sshd; do
+for each in systemd-analyze systemd-sysusers unshare ip openssl ssh-keygen curl python3 setpriv runuser sshd; do
     PATH=$PATH:/usr/sbin:/sbin type -P "$each" > /dev/null || fail "missing: $each"
 done
 options=()
@@ -207,7 +220,7 @@ if [[ ${1:-} == --short ]]; then
     shift
 fi
 package=${1:+$(cd "$(dirname "$1")" && pwd)/$(basename "$1")}
-[[ -n $package ]] || package=$(./dozo package "$work" 2> "$work/package.log") || fail './dozo package' "$work/package.log"
+[[ -n $package ]] || release
 check_units
 row 'package' "$(du -h --apparent-size "$package" | cut -f1)B"
 unshare -mnp --fork --kill-child --mount-proc bash "$PWD/bench/package.sh" --on-new-machine "$package" "${options[@]}"

@@ -47,7 +47,8 @@ class WordsTest {
     private static final Path UI = Path.of("..", "ui", "src", "main");
 
     /** Keys used in the code: units of an age, and what is said of ticked experiments. */
-    private static final List<String> BY_CODE = List.of("days", "hours", "selected.none", "selected.done");
+    private static final List<String> BY_CODE =
+            List.of("days", "hours", "selected.none", "selected.done", "finding.acknowledge.done");
 
     /** Of the words that messages to recipients of alerts consist of. */
     private static final String OF_MESSAGES = "alert.";

@@ -116,8 +116,7 @@ record FindingsPage(Findings findings, Acknowledgements acknowledgements, Choice
         KeptFinding finding = find(sight, id);
         try {
             acknowledgements.add(finding, reason, actor.getName());
-            String said =
-                    requireNonNull(texts.getMessage("do.post.findings.id.acknowledge.done", new Object[] {id}, locale));
+            String said = requireNonNull(texts.getMessage("finding.acknowledge.done", new Object[] {id}, locale));
             next.addFlashAttribute(Flash.NAME, new Flash(said, "/do/post/findings/" + id + "/reopen", Map.of()));
             return "redirect:/runs/" + finding.lastRun();
         } catch (Refusal refused) {

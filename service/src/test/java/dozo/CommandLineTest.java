@@ -637,6 +637,7 @@ class CommandLineTest {
     @Test
     void nothingRegisteredIsAWarningToNagios() {
         assertThat(dozo("status --nagios").ends(1).out()).startsWith("DOZO WARNING - ");
+        assertThat(dozo("status --nagios 1").ends(Exit.USAGE).err()).contains("expected no RUN");
     }
 
     @Test

@@ -14,7 +14,6 @@ import dozo.ledger.Findings.FindingGroup;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.run.Acknowledgements;
-import dozo.web.Change;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -123,7 +122,6 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
             value = "findings acknowledge ID REASON",
             says = "finding {id} acknowledged",
             example = "dozo findings acknowledge 17 'the scanner wrote a socket; nobody needs it'")
-    @Change(undo = "POST /findings/{id}/reopen")
     @PostMapping("/{id}/acknowledge")
     KeptFinding acknowledge(@PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
         KeptFinding finding = find(sight, id);
@@ -132,7 +130,7 @@ public record FindingApi(Findings findings, Acknowledgements acknowledgements) {
     }
 
     /**
-     * Takes an acknowledgement back: the finding needs a person again. The ledger keeps both. 409: it is not acknowledged.
+     * Takes an acknowledgement back. The finding is open again, unless it is over. The ledger records both. 409: it is not acknowledged.
      */
     @Verb(value = "findings reopen ID", says = "finding {id} is open again", example = "dozo findings reopen 17")
     @PostMapping("/{id}/reopen")

@@ -196,6 +196,10 @@ public final class Dozo {
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's number; by default the last run.")
                     @Nullable
                     Long number) {
+        if (nagios && number != null) {
+            throw new ParameterException(
+                    requireNonNull(spec).commandLine(), "--nagios checks all sites: expected no RUN beside it");
+        }
         if (nagios) {
             return StatusCheck.print(service);
         }

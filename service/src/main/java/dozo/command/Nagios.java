@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The result of a check for Nagios, Icinga and what else runs monitoring plugins, by the Monitoring Plugins Development
- * Guidelines: one line with data about performance, and the exit codes 0 to 3.
+ * The result of a check for Nagios, Icinga and other programs that run monitoring plugins (Monitoring Plugins Development
+ * Guidelines): one line with performance data, and the exit codes 0 to 3.
  */
 public enum Nagios {
     OK(0),

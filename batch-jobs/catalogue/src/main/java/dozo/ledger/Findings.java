@@ -471,7 +471,8 @@ public class Findings {
     }
 
     /**
-     * Takes back that a person has acknowledged a finding. NB: only after the ledger says so.
+     * Removes the acknowledgement of a finding. NB: the database refuses this unless the same transaction has recorded it in the
+     * ledger before.
      *
      * @return whether it was acknowledged
      */

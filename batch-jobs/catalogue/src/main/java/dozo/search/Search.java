@@ -39,8 +39,8 @@ public class Search {
     private static final Duration THOROUGHLY = Duration.ofSeconds(2);
 
     /**
-     * The first part of a result's place. It is computed only of what has the words, in a narrow table of these: a word of one letter
-     * can be in all 20,000 experiments.
+     * The first part of a result's place. The query filters by words before it computes this, and keeps few columns until it
+     * knows which results it returns: a word of one letter can match all 20,000 experiments.
      */
     private static final String FIRST =
             "case when over then 3 when :text in (code, lower(name)) then 0 when starts_with(code, :text) then 1 else 2 end";

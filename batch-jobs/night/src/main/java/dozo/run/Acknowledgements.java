@@ -55,7 +55,7 @@ public class Acknowledgements {
     }
 
     /**
-     * Takes an acknowledgement back: the finding is as before it.
+     * Removes an acknowledgement: the finding is open again, unless it is over.
      *
      * @throws Refusal for {@code finding} if it is not acknowledged
      */
@@ -72,7 +72,7 @@ public class Acknowledgements {
     }
 
     /**
-     * Acknowledges all open findings of one cause, as one.
+     * Acknowledges all open findings of one cause, with one ledger row.
      *
      * @param wanted their reason, and perhaps their project or experiment
      * @param upTo the highest id that the person has seen; later findings stay open

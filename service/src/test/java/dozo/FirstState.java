@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -40,9 +43,10 @@ final class FirstState {
     private final Path work;
     private final String schema;
     private final Map<Path, byte[]> files;
+    private final Map<Path, Set<PosixFilePermission>> permissions = new HashMap<>();
 
     /** Remembers what is there now. */
-    FirstState(DataSource database, Path work) {
+    FirstState(DataSource database, Path work) throws IOException {
         this.jdbc = JdbcClient.create(database);
         this.work = work;
         jdbc.sql("""
@@ -69,6 +73,9 @@ final class FirstState {
         files = files().stream()
                 .filter(Files::isRegularFile)
                 .collect(Collectors.toMap(file -> file, FirstState::content));
+        for (Path file : files.keySet()) {
+            permissions.put(file, Files.getPosixFilePermissions(file));
+        }
     }
 
     /**
@@ -135,6 +142,8 @@ final class FirstState {
                     || !java.util.Arrays.equals(file.getValue(), content(file.getKey()))) {
                 Files.write(file.getKey(), file.getValue());
             }
+            // A key that a test removed would come back readable by all, and then is not used.
+            Files.setPosixFilePermissions(file.getKey(), permissions.get(file.getKey()));
         }
     }
 

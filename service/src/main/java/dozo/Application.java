@@ -128,6 +128,9 @@ public class Application {
         if (first.equals(CommandRehearsal.ARGUMENT)) {
             System.exit(CommandRehearsal.in(Path.of(arguments[1])));
         }
+        if (first.equals(ReferencePages.ARGUMENT)) {
+            System.exit(ReferencePages.in(Path.of(arguments[1])));
+        }
         System.exit(commandLine(arguments).execute(arguments));
     }
 

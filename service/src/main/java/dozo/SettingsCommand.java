@@ -26,9 +26,6 @@ final class SettingsCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--markdown", description = "Prints the table of the documentation instead.")
-    private boolean markdown;
-
     @Option(
             names = "--example",
             description = "Prints an example of a settings file instead: every setting with its default, as a comment.")
@@ -37,8 +34,8 @@ final class SettingsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = java.util.Objects.requireNonNull(spec).commandLine().getOut();
-        if (markdown || example) {
-            out.print(markdown ? table() : example());
+        if (example) {
+            out.print(example());
             out.flush();
             return Exit.WELL;
         }

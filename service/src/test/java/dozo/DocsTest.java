@@ -15,11 +15,14 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The documentation: every link leads somewhere, lines can be read and compared, and it stays short enough to be read. */
 class DocsTest {
 
     private static final Path TOP = Path.of("..").toAbsolutePath().normalize();
+
+    private static final Path REFERENCE = TOP.resolve("docs/reference");
 
     private static final int WORDS_MAX = 60_000;
     private static final int LINE_MAX = 200;
@@ -54,10 +57,24 @@ class DocsTest {
     }
 
     @Test
+    void theProgramCompletesItsPagesAndNoOther(@TempDir Path folder) throws IOException {
+        Path completed = Documented.completed(folder.resolve("docs")).resolve("reference");
+
+        for (Path page : pages()) {
+            boolean marked = Files.readString(page).contains(ReferencePages.MARK);
+            boolean changed = page.getParent().equals(REFERENCE)
+                    && Files.mismatch(page, completed.resolve(page.getFileName())) >= 0;
+            assertThat(marked).as(page.toString()).isEqualTo(changed);
+        }
+        assertThat(completed.resolve("cli.md")).content().contains("### dozo site add", "| `--host-key");
+        assertThat(completed.resolve("configuration.md")).content().contains("| `DOZO_TRANSFER_LANES` |");
+    }
+
+    @Test
     void noLineIsTooLongToBeRead() throws IOException {
         List<String> tooLong = new ArrayList<>();
         for (Path page : pages()) {
-            written(page)
+            Files.readString(page)
                     .lines()
                     .filter(line -> line.length() > LINE_MAX)
                     .map(line -> TOP.relativize(page) + ": " + line)
@@ -72,7 +89,7 @@ class DocsTest {
         long words = 0;
         for (Path page : pages()) {
             words += Pattern.compile("\\S*[\\p{L}\\p{N}]\\S*")
-                    .matcher(written(page))
+                    .matcher(Files.readString(page))
                     .results()
                     .count();
         }
@@ -89,17 +106,23 @@ class DocsTest {
         }
     }
 
-    /** Returns a page without what the program makes of it. */
-    private static String written(Path page) throws IOException {
-        return Files.readString(page)
-                .replaceAll("(?s)<!-- made by the program.*<!-- end of what the program makes -->", "");
+    /** Returns a page with what the program adds. */
+    private static String completed(Path page) throws IOException {
+        String name = page.getFileName().toString();
+        boolean adds = page.getParent().equals(REFERENCE) && ReferencePages.PARTS.containsKey(name);
+        return adds
+                ? Files.readString(page)
+                        .replace(
+                                ReferencePages.MARK,
+                                ReferencePages.PARTS.get(name).get())
+                : Files.readString(page);
     }
 
     /** Returns the lines outside of fences. */
     private static List<String> text(Path page) throws IOException {
         List<String> text = new ArrayList<>();
         boolean fenced = false;
-        for (String line : Files.readAllLines(page)) {
+        for (String line : completed(page).lines().toList()) {
             if (line.strip().startsWith("```")) {
                 fenced = !fenced;
             } else if (!fenced) {

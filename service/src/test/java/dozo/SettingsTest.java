@@ -155,11 +155,6 @@ class SettingsTest {
                         Application.SETTINGS.stream().map(Class::getName).toList());
     }
 
-    @Test
-    void theDocumentationIsWhatTheCodeSays() throws Exception {
-        WrittenDocs.check("configuration.md", SettingsCommand.table());
-    }
-
     /** The file is part of the package. Every line of a setting can be used as it is, without its comment mark. */
     @Test
     void theExampleOfASettingsFileHasEverySettingWithItsDefault() {

@@ -1,9 +1,13 @@
 package dozo.metrics;
 
+import static java.util.stream.Collectors.joining;
+
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /** The metrics of Dozo's own, in the order of the documentation. */
-enum Metric {
+public enum Metric {
     COVERAGE_EXPERIMENTS("dozo_coverage_experiments", "Registered experiments.", "site"),
     COVERAGE_EXPERIMENTS_SAFE(
             "dozo_coverage_experiments_safe", "Experiments of which every entry has a receipt at the site.", "site"),
@@ -70,6 +74,18 @@ enum Metric {
         this.title = title;
         this.help = help;
         this.labels = List.of(labels);
+    }
+
+    /** Returns the table of the documentation. */
+    public static String table() {
+        return Arrays.stream(values())
+                .map(each -> "| `%s` | %s | %s | %s |\n"
+                        .formatted(
+                                each.title,
+                                each.type().name().toLowerCase(Locale.ROOT),
+                                each.labels.stream().map("`%s`"::formatted).collect(joining(", ")),
+                                each.help))
+                .collect(joining("", "| metric | type | labels | |\n|---|---|---|---|\n", ""));
     }
 
     /** Returns its name in Prometheus. */

@@ -38,6 +38,8 @@ class Access {
     /** Files that pages load. They contain no data, and pages have no such names. */
     private static final String[] ASSETS = {"/*.css", "/*.js", "/*.svg", "/webjars/**"};
 
+    private static final String DOCUMENTATION = "/docs/**";
+
     private final Answers answers;
     private final LoginForm loginForm;
     private final TokenFilter tokens;
@@ -105,6 +107,8 @@ class Access {
                         .requestMatchers(LoginForm.PATH)
                         .permitAll()
                         .requestMatchers(pages())
+                        .authenticated()
+                        .requestMatchers(DOCUMENTATION)
                         .authenticated()
                         .anyRequest()
                         .denyAll())

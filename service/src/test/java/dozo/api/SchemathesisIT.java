@@ -3,6 +3,7 @@ package dozo.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.Answer;
+import dozo.PythonTools;
 import dozo.RunningService;
 import dozo.db.Campaign;
 import java.io.IOException;
@@ -106,7 +107,7 @@ class SchemathesisIT {
         arguments.addAll(List.of("--suppress-health-check", "all"));
         arguments.addAll(List.of("--continue-on-failure", "--request-timeout", "60"));
 
-        Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments, Campaign.TIMES);
+        PythonTools.Verdict verdict = Schemathesis.run(folder, arguments, Campaign.TIMES);
 
         assertThat(verdict.exitCode()).as(verdict.said()).isZero();
         Matcher cases = CASES.matcher(verdict.said());

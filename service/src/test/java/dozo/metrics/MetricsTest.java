@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dozo.Answer;
 import dozo.RunningService;
-import dozo.WrittenDocs;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -84,19 +83,6 @@ class MetricsTest {
 
     @Test
     void theDocumentedMetricsAreThoseThatAreShown() throws Exception {
-        WrittenDocs.check(
-                "metrics.md",
-                Arrays.stream(Metric.values())
-                        .map(each -> "| `%s` | %s | %s | %s |\n"
-                                .formatted(
-                                        each.title(),
-                                        each.type().name().toLowerCase(java.util.Locale.ROOT),
-                                        each.labels().stream()
-                                                .map("`%s`"::formatted)
-                                                .collect(Collectors.joining(", ")),
-                                        each.help()))
-                        .collect(Collectors.joining("", "| metric | type | labels | |\n|---|---|---|---|\n", "")));
-
         Set<String> documented = EnumSet.allOf(Metric.class).stream()
                 // Nothing is stored here.
                 .filter(each -> each != Metric.SCRUB_OLDEST)

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.Answer;
 import dozo.RunningService;
-import dozo.WrittenDocs;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
@@ -30,17 +29,13 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -158,37 +153,6 @@ class AccessTest {
         });
 
         assertThat(Permissions.endpoints()).containsExactlyInAnyOrderElementsOf(mapped);
-    }
-
-    @Test
-    void theTableThatPeopleReadIsTheOneThatHolds() throws Exception {
-        Stream<String> roles = Arrays.stream(Role.values()).map("`%s`"::formatted);
-        Stream<String> headings = Stream.of(Stream.of("method and path"), roles, Stream.of("token"))
-                .flatMap(each -> each);
-        Stream<String> lines = Permissions.endpoints().stream()
-                .filter(endpoint -> !endpoint.isForm())
-                .map(AccessTest::cells)
-                .map(AccessTest::row);
-
-        WrittenDocs.check(
-                "access.md",
-                row(headings) + "|---".repeat(Role.values().length + 2) + "|\n" + lines.collect(Collectors.joining()));
-    }
-
-    private static Stream<String> cells(Endpoint endpoint) {
-        Permissions.Line line = Permissions.of(endpoint).orElseThrow();
-        Stream<Enum<?>> words =
-                Stream.concat(Arrays.stream(Role.values()).map(line.reaches()::get), Stream.of(line.token()));
-        return Stream.concat(
-                Stream.of("`%s %s`".formatted(endpoint.method(), endpoint.path())), words.map(AccessTest::word));
-    }
-
-    private static String row(Stream<String> cells) {
-        return cells.collect(Collectors.joining(" | ", "| ", " |\n"));
-    }
-
-    private static String word(Enum<?> value) {
-        return value.name().equals("NONE") ? "–" : value.name().toLowerCase(Locale.ROOT);
     }
 
     @Test

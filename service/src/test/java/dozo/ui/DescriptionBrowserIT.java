@@ -68,7 +68,8 @@ class DescriptionBrowserIT {
     @Test
     void withoutAScriptTheFileIsThere() {
         Page page = open(false);
-        page.navigate(service.url() + "/docs/api");
+        page.getByText("Documentation").click();
+        assertThat(page).hasURL(service.url() + "/docs/api");
         assertThat(page.getByText("Download the description")).hasAttribute("href", "/docs/openapi.json");
         page.context().close();
 

@@ -97,6 +97,7 @@ public final class Permissions {
             GET    /audit/proof                                                     own         all      all     all   -
             GET    /audit/report                                                    own         all      all     all   -
             GET    /audit/waits.csv                                                 own         all      all     all   -
+            GET    /docs                                                            all         all      all     all   -
             GET    /docs/api                                                        all         all      all     all   -
             GET    /docs/openapi.json                                               all         all      all     all   -
             GET    /holds                                                           own         all      all     all   -

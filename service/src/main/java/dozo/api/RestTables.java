@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /** The tables of {@code rest.md} and {@code rest-fields.md}, made from the OpenAPI document. */
-final class RestTables {
+public final class RestTables {
 
     private static final String PREFIX = "/api/v1";
     private static final List<String> METHODS = List.of("get", "post", "put", "patch", "delete");
@@ -44,7 +44,7 @@ final class RestTables {
     }
 
     /** Returns the requests, their parameters, and what the statuses of errors mean. */
-    static String requests(JsonNode api) {
+    public static String requests(JsonNode api) {
         RestTables tables = new RestTables(api);
         tables.resources();
         tables.parameters();
@@ -53,7 +53,7 @@ final class RestTables {
     }
 
     /** Returns the fields of all bodies. */
-    static String fields(JsonNode api) {
+    public static String fields(JsonNode api) {
         RestTables tables = new RestTables(api);
         tables.fields();
         return tables.text.substring(1);
@@ -86,15 +86,17 @@ final class RestTables {
                     most.merge(parameter.at("/name").asString(), at.size(), Math::max);
                 }));
         table("## Parameters", "parameter", "form", "default", "meaning");
-        uses.keySet().stream()
-                .sorted(Comparator.comparing(Named::name, String.CASE_INSENSITIVE_ORDER)
-                        .thenComparing(named -> -uses.get(named).size()))
-                .forEach(named -> {
-                    Set<String> at = uses.get(named);
+        uses.entrySet().stream()
+                .sorted(Comparator.<Entry<Named, Set<String>>, String>comparing(
+                                use -> use.getKey().name, String.CASE_INSENSITIVE_ORDER)
+                        .thenComparingInt(use -> -use.getValue().size()))
+                .forEach(use -> {
+                    Named named = use.getKey();
+                    Set<String> at = use.getValue();
                     long same = uses.keySet().stream()
                             .filter(other -> other.name.equals(named.name))
                             .count();
-                    boolean few = at.size() < most.get(named.name) || at.size() == 1 && same > 1;
+                    boolean few = at.size() < most.getOrDefault(named.name, 0) || (at.size() == 1 && same > 1);
                     String only = few ? " of " + String.join(", ", at) : "";
                     line("`%s`%s".formatted(named.name, only), named.form, named.standard, named.meaning);
                 });
@@ -243,7 +245,7 @@ final class RestTables {
                 .flatMap(path -> path.getValue().properties().stream()
                         .filter(operation -> METHODS.contains(operation.getKey()))
                         .map(operation -> new Row(path.getKey(), operation.getKey(), operation.getValue())))
-                .sorted(Comparator.comparing(Row::path).thenComparing(row -> METHODS.indexOf(row.method)))
+                .sorted(Comparator.comparing(Row::path).thenComparingInt(row -> METHODS.indexOf(row.method)))
                 .toList();
     }
 

@@ -100,10 +100,13 @@ print(listener.recv(1000).decode())
 LISTENER
     listener=$!
     until [[ -e $socket.bound ]]; do sleep 0.05; done
+    : > "$work/service.log"
     (cd /var/lib/dozo && exec setpriv --reuid dozo --regid dozo --clear-groups --no-new-privs --inh-caps=-all \
-        env HOME=/var/lib/dozo NOTIFY_SOCKET=$socket /opt/dozo/current/dozo serve) > "$work/service.log" 2>&1 &
+        env HOME=/var/lib/dozo NOTIFY_SOCKET=$socket \
+        JOURNAL_STREAM="$(stat -c %d:%i "$work/service.log")" /opt/dozo/current/dozo serve) > "$work/service.log" 2>&1 &
     service=$!
     while kill -0 "$listener" 2> /dev/null && kill -0 "$service" 2> /dev/null; do sleep 0.05; done
+    grep -q '^<6>.* listens at ' "$work/service.log" || fail 'the journal is not told the priority' "$work/service.log"
     [[ $(cat /run/dozo-test/said) == READY=1 ]] || fail 'the service did not become ready' "$work/service.log"
     ready_seconds=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
 }
@@ -138,6 +141,7 @@ test_as_new_user() {
     [[ ! -s $work/others ]] || fail 'another user owned a part of the program' "$work/others"
     [[ -n ${options[*]} || -f /opt/dozo/releases/$first/app/service.aot ]] || fail 'no caches' "$work/said"
     expect install "$(< "$work/said")" "Installed Dozo $first"
+    [[ -f /opt/dozo/current/docs/index.html && -f /opt/dozo/current/docs/ja/index.html ]] || fail 'the documentation is missing'
     row 'installed' "$(du -sh --apparent-size "/opt/dozo/releases/$first" | cut -f1)B"
     expect 'mode of the settings' "$(stat -c '%a %U %G' /etc/dozo/dozo.env)" '640 root dozo'
     expect 'mode of the data' "$(stat -c '%a %U %G' /var/lib/dozo)" '700 dozo dozo'

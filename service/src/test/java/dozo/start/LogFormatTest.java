@@ -3,24 +3,50 @@ package dozo.start;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.PatternLayout;
+import ch.qos.logback.classic.spi.LoggingEvent;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.support.PropertiesLoaderUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The log is one JSON object a line if the setting says so. */
+/** The log is one JSON object a line if the setting says so, and lines of systemd's journal have a priority. */
 class LogFormatTest {
 
     @TempDir
     Path folder;
+
+    /** NB: systemd's sd-daemon(3) defines the prefixes. */
+    @ParameterizedTest
+    @CsvSource({"ERROR, 3", "WARN, 4", "INFO, 6", "DEBUG, 7", "TRACE, 7"})
+    void theJournalIsToldThePriority(String level, int priority) throws IOException {
+        Properties properties = PropertiesLoaderUtils.loadProperties(new ClassPathResource("application.properties"));
+        LoggerContext context = new LoggerContext();
+        PatternLayout layout = new PatternLayout();
+        layout.setContext(context);
+        layout.setPattern(properties.getProperty("log-forms.journal"));
+        layout.start();
+
+        assertThat(layout.doLayout(new LoggingEvent(
+                        "", context.getLogger("dozo.run.Runs"), Level.toLevel(level), "run 7 starts", null, null)))
+                .isEqualTo("<%d>%-22s run 7 starts%n", priority, "Runs");
+    }
 
     @Test
     void everyLineIsAnObject() throws Exception {

@@ -3,8 +3,10 @@ package dozo.ui;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Browser.NewContextOptions;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Page.ScreenshotOptions;
 import com.microsoft.playwright.assertions.LocatorAssertions.ContainsTextOptions;
 import com.microsoft.playwright.options.AriaRole;
 import dozo.RunningService;
@@ -38,7 +40,9 @@ class FirstRunBrowserIT {
         Files.writeString(Files.createDirectories(folder.resolve("data/visit")).resolve("image"), "an image");
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), 0);
         service = RunningService.shared();
-        page = Chromium.browser().newContext().newPage();
+        page = Chromium.browser()
+                .newContext(new NewContextOptions().setViewportSize(1200, 640))
+                .newPage();
     }
 
     @AfterEach
@@ -54,6 +58,7 @@ class FirstRunBrowserIT {
         assertThat(steps()).containsText("Add the site");
         assertThat(steps().getByText("done", new Locator.GetByTextOptions().setExact(true)))
                 .hasCount(0);
+        draw("first-steps");
 
         addSite();
         overview();
@@ -88,9 +93,20 @@ class FirstRunBrowserIT {
         overview();
         assertThat(page.locator("h1")).containsText("safe");
         assertThat(steps()).hasCount(0);
+        draw("safe");
+        page.navigate(service.url() + "/experiments/P1/E1/restore");
+        assertThat(page.locator("h1")).containsText("Restore");
+        draw("restore");
 
         removeSite();
         addItAgain();
+    }
+
+    /** Takes a picture for the first pages of the documentation. It proves nothing. */
+    private void draw(String name) {
+        if (Boolean.getBoolean("write.docs")) {
+            page.screenshot(new ScreenshotOptions().setPath(Path.of("..", "docs", "start", name + ".png")));
+        }
     }
 
     /** An entry that is wrong is kept, and nothing is asked from the host before all else is right. */

@@ -18,8 +18,8 @@ final class CopyOptions {
 
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
-                             [--limit RATE] [--lanes N] [--sftp] [--dry-run] [--json] [-q]
-                             SRC… USER@HOST:/DST
+                             [-F FILE] [--limit RATE] [--lanes N] [--sftp] [--dry-run]
+                             [--json] [-q] SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
 
             Copies files and folders to a site or from one over SFTP, and verifies each by
@@ -30,6 +30,10 @@ final class CopyOptions {
             DST. If DST ends in a slash (or is ., .., ~ or empty), or there are several
             SRC, each is copied into DST under its own name. Unlike with scp it does not
             matter whether DST exists. A slash at the end of SRC has no effect.
+
+            A SRC at the site may have wildcards: *, ?, [a-z]. Put it in quotes. What it
+            matches is copied into DST. A name that exists is taken as it is; a backslash
+            makes a wildcard a usual character.
 
             Paths at the site that do not begin with a slash are below the login's home
             folder. Put ./ before a local name with a colon, and brackets around an IPv6
@@ -44,6 +48,9 @@ final class CopyOptions {
               -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
                                 several with commas; each needs a known host key; the
                                 same private key is used for all
+              -F FILE           read FILE instead of ~/.ssh/config; none: read neither.
+                                Read are HostName, HostKeyAlias, Include, and what -o
+                                supports; what is below Match is not
               -o OPTION=VALUE   an option of ssh; supported: UserKnownHostsFile, Port,
                                 User, IdentityFile, ProxyJump, IPQoS,
                                 StrictHostKeyChecking=yes
@@ -172,7 +179,7 @@ final class CopyOptions {
                 case 'p' -> {
                     // Times and modes are always kept.
                 }
-                case 'P', 'i', 'J', 'o' -> {
+                case 'P', 'i', 'J', 'o', 'F' -> {
                     String rest = argument.substring(i + 1);
                     takeLogin(letter, value("-" + letter, rest.isEmpty() ? null : rest, left));
                     return;
@@ -187,6 +194,7 @@ final class CopyOptions {
             case 'P' -> login.port(value);
             case 'i' -> login.identity(value);
             case 'J' -> login.jump(value);
+            case 'F' -> login.config(value);
             default -> login.option(value);
         }
     }

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -90,30 +91,51 @@ final class CopyRequest {
     /** Returns the copy with this address of the site. First asks the site if it must know what exists there. */
     Copy copy(SiteAddress site, Copy.Options options) throws RemoteException, InterruptedException {
         boolean relative = all().anyMatch(place -> place instanceof Location.There remote && remote.isRelative());
-        boolean looksForFolders = !toSite() && !folders;
-        if (!relative && !looksForFolders) {
-            return copy(site, options, new byte[0]);
+        List<FilePath> typed = toSite() ? List.of() : remote(sources, new byte[] {'/', '~'});
+        boolean asks =
+                relative || typed.stream().anyMatch(path -> !folders || RemotePattern.hasWildcards(path.bytes()));
+        if (!asks) {
+            return copy(site, options, null, new byte[0]);
         }
         try (Lanes lanes = Lanes.to(site, 1)) {
             Sftp sftp = lanes.next().sftp();
-            byte[] home = relative ? sftp.realPath(new byte[] {'.'}) : new byte[0];
-            if (looksForFolders) {
-                for (FilePath source : remote(sources, home)) {
-                    refuseFolder(
-                            source,
-                            sftp.lstat(source)
-                                    .filter(facts -> facts.kind() == Kind.DIRECTORY)
-                                    .isPresent());
-                }
-            }
-            return copy(site, options, home);
+            return copy(site, options, sftp, relative ? sftp.realPath(new byte[] {'.'}) : new byte[0]);
         }
     }
 
-    private Copy copy(SiteAddress site, Copy.Options options, byte[] home) {
-        if (destination instanceof Location.Here here) {
-            return new CopyFromSite(site, remote(sources, home), here.path(), into, options);
+    private Copy copy(SiteAddress site, Copy.Options options, @Nullable Sftp sftp, byte[] home)
+            throws RemoteException, InterruptedException {
+        if (!(destination instanceof Location.Here here)) {
+            return copyTo(site, options, home);
         }
+        List<FilePath> from = remote(sources, home);
+        return sftp == null
+                ? new CopyFromSite(site, from, here.path(), into, options)
+                : copyFrom(site, options, sftp, from, here.path());
+    }
+
+    /** What patterns match goes into the destination, also if it is only one. */
+    private Copy copyFrom(SiteAddress site, Copy.Options options, Sftp sftp, List<FilePath> typed, Path target)
+            throws RemoteException, InterruptedException {
+        List<FilePath> from = new ArrayList<>();
+        boolean many = into;
+        for (FilePath source : typed) {
+            boolean pattern = RemotePattern.isOne(sftp, source);
+            many |= pattern;
+            from.addAll(pattern ? RemotePattern.matches(sftp, source) : List.of(source));
+        }
+        for (FilePath source : from) {
+            refuseFolder(
+                    source,
+                    sftp.lstat(source)
+                            .filter(facts -> facts.kind() == Kind.DIRECTORY)
+                            .isPresent());
+        }
+        checkNames(many, from.stream().map(FilePath::name).toList());
+        return new CopyFromSite(site, from, target, many, options);
+    }
+
+    private Copy copyTo(SiteAddress site, Copy.Options options, byte[] home) {
         FilePath target = there.path(home);
         FilePath root = root(target);
         List<Path> from =
@@ -123,11 +145,13 @@ final class CopyRequest {
 
     private void check() {
         if (!toSite()) {
-            checkNames(sources.stream()
-                    .map(source -> ((Location.There) source)
-                            .path(new byte[] {'/', '~'})
-                            .name())
-                    .toList());
+            checkNames(
+                    into,
+                    sources.stream()
+                            .map(source -> ((Location.There) source)
+                                    .path(new byte[] {'/', '~'})
+                                    .name())
+                            .toList());
             return;
         }
         List<Path> here =
@@ -139,7 +163,7 @@ final class CopyRequest {
             }
             refuseFolder(shown, Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS));
         }
-        checkNames(here.stream().map(source -> shown(source).name()).toList());
+        checkNames(into, here.stream().map(source -> shown(source).name()).toList());
     }
 
     private void refuseFolder(FilePath source, boolean isFolder) {
@@ -149,7 +173,7 @@ final class CopyRequest {
     }
 
     /** Refuses sources with the same name at the destination: one would be taken for a change of the other. */
-    private void checkNames(List<byte[]> names) {
+    private static void checkNames(boolean into, List<byte[]> names) {
         if (!into) {
             return;
         }

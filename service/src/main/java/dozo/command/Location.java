@@ -84,13 +84,13 @@ sealed interface Location {
         }
     }
 
-    /** Parses {@code [USER@]HOST[:PORT]}, with port 22 if none was typed; empty if the text has another form. */
+    /** Parses {@code [USER@]HOST[:PORT]}; empty if the text has another form. */
     static Optional<There> login(String typed) {
         Matcher parts = LOGIN.matcher(typed.strip());
         if (!parts.matches()) {
             return Optional.empty();
         }
-        int port = parts.group(3) == null ? 22 : Integer.parseInt(parts.group(3));
+        int port = parts.group(3) == null ? 0 : Integer.parseInt(parts.group(3));
         return Optional.of(new There(parts.group(1), parts.group(2).replaceAll("[\\[\\]]", ""), port, ""));
     }
 

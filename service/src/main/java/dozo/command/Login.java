@@ -4,6 +4,7 @@ import dozo.file.FilePath;
 import dozo.remote.Identity;
 import dozo.remote.KnownHosts;
 import dozo.remote.SiteAddress;
+import dozo.remote.SshConfig;
 import dozo.remote.Way;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,13 @@ final class Login {
     private @Nullable String knownHosts;
     private @Nullable String jump;
     private @Nullable String mark;
+    private @Nullable String file;
+    private @Nullable SshConfig config;
+
+    /** Sets the file to read instead of {@code ~/.ssh/config}, or {@code none}. */
+    void config(String typed) {
+        file = typed;
+    }
 
     void port(String typed) {
         port = typed;
@@ -78,30 +86,55 @@ final class Login {
     /** Returns the site's address, with {@code "/"} as its root. */
     SiteAddress site(Location.There there) {
         // All jump hosts are checked before the first host key is looked up.
-        List<Location.There> hosts = jumpHosts();
+        List<Location.There> hosts = jumpHosts(there.host());
         Optional<SiteAddress> before = Optional.empty();
         for (Location.There host : hosts) {
-            String user = host.user() != null ? host.user() : System.getProperty("user.name");
-            before = Optional.of(at(host.host(), host.port(), user).by(new Way(before, 0)));
+            before = Optional.of(at(host, null, null).by(new Way(before, 0)));
         }
-        return at(there.host(), port(there), user(there)).by(new Way(before, dscp()));
+        return at(there, port, user).by(new Way(before, dscp(there.host())));
     }
 
-    private SiteAddress at(String host, int port, String user) {
-        return new SiteAddress(host, port, user, "/", identity(), hostKey(host, port));
+    private SiteAddress at(Location.There there, @Nullable String givenPort, @Nullable String givenUser) {
+        String typed = there.host();
+        String host = configured(typed, "HostName").orElse("%h").replace("%h", typed);
+        int number = there.port() > 0 ? there.port() : port(first(givenPort, typed, "Port"));
+        String name = there.user() != null
+                ? there.user()
+                : first(givenUser, typed, "User").orElse(System.getProperty("user.name"));
+        String known = configured(typed, "HostKeyAlias").orElse(host);
+        return new SiteAddress(host, number, name, "/", privateKey(typed), hostKey(typed, known, number));
     }
 
-    private List<Location.There> jumpHosts() {
-        return jump == null || jump.equalsIgnoreCase("none")
+    private Optional<String> first(@Nullable String given, String host, String keyword) {
+        return given != null ? Optional.of(given) : configured(host, keyword);
+    }
+
+    private Optional<String> configured(String host, String keyword) {
+        if (config == null) {
+            try {
+                config = "none".equalsIgnoreCase(file)
+                        ? SshConfig.NONE
+                        : SshConfig.in(file == null ? home().resolve(".ssh/config") : given(file));
+            } catch (IOException e) {
+                throw new Failure(
+                        Exit.USAGE, visible(String.valueOf(e.getMessage())) + "; -F none reads no configuration");
+            }
+        }
+        return config.value(host, keyword);
+    }
+
+    private List<Location.There> jumpHosts(String host) {
+        String typed = first(jump, host, "ProxyJump").orElse("none");
+        return typed.equalsIgnoreCase("none")
                 ? List.of()
-                : Stream.of(jump.split(",", -1)).map(Login::jumpHost).toList();
+                : Stream.of(typed.split(",", -1)).map(Login::jumpHost).toList();
     }
 
     private static Location.There jumpHost(String typed) {
         Location.There host = Location.login(typed)
                 .orElseThrow(
                         () -> new Failure(Exit.USAGE, "-J %s: expected [USER@]HOST[:PORT]".formatted(visible(typed))));
-        if (host.port() < 1 || host.port() > PORT_MAX) {
+        if (host.port() > PORT_MAX) {
             throw new Failure(Exit.USAGE, "-J %s: expected a port from 1 to 65535".formatted(visible(typed)));
         }
         return host;
@@ -111,11 +144,9 @@ final class Login {
      * Returns the DSCP mark. As with ssh, the first word is for interactive sessions and the second for copies; a
      * single word is for both.
      */
-    private int dscp() {
-        if (mark == null) {
-            return 0;
-        }
-        String[] words = mark.split("[ ,]+", -1);
+    private int dscp(String host) {
+        String marks = first(mark, host, "IPQoS").orElse("none");
+        String[] words = marks.split("[ ,]+", -1);
         String last = words[words.length - 1];
         if (last.equalsIgnoreCase("none")) {
             return 0;
@@ -127,9 +158,9 @@ final class Login {
                                 .formatted(visible(last))));
     }
 
-    private int port(Location.There there) {
+    private static int port(Optional<String> typed) {
         try {
-            int number = there.port() > 0 ? there.port() : port != null ? Integer.parseInt(port) : PORT_USUAL;
+            int number = typed.isEmpty() ? PORT_USUAL : Integer.parseInt(typed.get());
             if (number > 0 && number <= PORT_MAX) {
                 return number;
             }
@@ -139,17 +170,10 @@ final class Login {
         throw new Failure(Exit.USAGE, "expected a port from 1 to 65535");
     }
 
-    private String user(Location.There there) {
-        if (there.user() != null) {
-            return there.user();
-        }
-        return user != null ? user : System.getProperty("user.name");
-    }
-
-    private Path identity() {
-        String given = identity;
+    private Path privateKey(String host) {
+        String given = first(identity, host, "IdentityFile").orElse(null);
         List<Path> candidates = given != null
-                ? List.of(path(given))
+                ? List.of(path(given, host))
                 : IDENTITIES.stream()
                         .map(name -> home().resolve(".ssh").resolve(name))
                         .toList();
@@ -179,9 +203,9 @@ final class Login {
         }
     }
 
-    private String hostKey(String host, int port) {
+    private String hostKey(String typed, String host, int port) {
         List<Path> files = new ArrayList<>();
-        files.add(knownHosts != null ? path(knownHosts) : home().resolve(".ssh/known_hosts"));
+        files.add(path(first(knownHosts, typed, "UserKnownHostsFile").orElse("~/.ssh/known_hosts"), typed));
         files.add(KNOWN_TO_ALL);
         String keys;
         try {
@@ -205,7 +229,15 @@ final class Login {
     }
 
     /** Returns the absolute path. NB: a shell does not expand the ~ in UserKnownHostsFile=~/file. */
-    private static Path path(String typed) {
+    private static Path path(String typed, String host) {
+        String whole = typed.replace("%d", home().toString())
+                .replace("%u", System.getProperty("user.name"))
+                .replace("%n", host)
+                .replace("%%", "%");
+        return given(whole);
+    }
+
+    private static Path given(String typed) {
         Path path = typed.startsWith("~/") ? home().resolve(typed.substring(2)) : Path.of(typed);
         return path.toAbsolutePath();
     }

@@ -80,7 +80,12 @@ public final class SiteCommand {
                 throw new ParameterException(
                         commandLine, "--jump \"%s\": expected user@host or user@host:port".formatted(host));
             }
-            return new SiteTerms.Host(jump.host(), jump.port(), jump.user(), null, read("--jump-host-key-file", file));
+            return new SiteTerms.Host(
+                    jump.host(),
+                    jump.port() == 0 ? 22 : jump.port(),
+                    jump.user(),
+                    null,
+                    read("--jump-host-key-file", file));
         }
     }
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -201,6 +202,77 @@ class CopyCommandIT {
         assertThat(copy("-J", "127.0.0.1:1", "-r", source.toString(), at("all")).code())
                 .as("its key is not known either")
                 .isEqualTo(Exit.NOT_ALLOWED);
+    }
+
+    @Test
+    void wildcardsAtTheSiteAreThoseOfAShell() throws IOException {
+        for (String name : List.of(
+                "scan1.dat", "scan2.dat", "scan10.dat", ".scan3.dat", "run-1/x.nii", "run-2/x.nii", "scan[1].dat")) {
+            Files.writeString(
+                    Files.createDirectories(there.resolve(name).getParent())
+                            .resolve(Path.of(name).getFileName()),
+                    name);
+        }
+        Path here = folder.resolve("here");
+
+        copy(at("scan?.dat"), here.toString()).ends(0);
+        assertThat(here).isDirectory();
+        assertThat(names(here)).containsExactly("scan1.dat", "scan2.dat");
+        copy(at("scan*.dat"), here.toString()).ends(0);
+        assertThat(names(here)).containsExactly("scan1.dat", "scan10.dat", "scan2.dat", "scan[1].dat");
+        copy("-r", at("run-[!2]"), at("s*n1.dat"), folder.resolve("more").toString())
+                .ends(0);
+        assertThat(names(folder.resolve("more"))).containsExactly("run-1", "scan1.dat");
+        assertThat(folder.resolve("more/run-1/x.nii")).hasContent("run-1/x.nii");
+        copy(at("scan[1].dat"), folder.resolve("one").toString()).ends(0);
+        assertThat(folder.resolve("one")).as("a name that exists is no pattern").hasContent("scan[1].dat");
+        copy(at("scan\\[1\\].dat"), folder.resolve("escaped").toString()).ends(0);
+        assertThat(names(folder.resolve("escaped"))).containsExactly("scan[1].dat");
+
+        assertThat(copy(at("nothing*"), here.toString()).ends(Exit.REFUSED).err())
+                .contains("nothing matches /", "nothing*");
+        assertThat(copy(at("scan[1*"), here.toString()).ends(Exit.USAGE).err()).contains("the ] of a class is missing");
+        assertThat(copy(at("run-*"), here.toString()).ends(Exit.REFUSED).err()).contains("use -r");
+        assertThat(copy(at("run-*/x.nii"), here.toString()).ends(Exit.REFUSED).err())
+                .contains("two sources have the name x.nii");
+    }
+
+    @Test
+    void theConfigurationOfSshSaysHowToLogIn() throws IOException {
+        SiteAddress address = site.address();
+        Path knownHosts = Files.writeString(
+                folder.resolve("known"), "[127.0.0.1]:%d %s%n".formatted(address.port(), address.hostKey()));
+        Path config = Files.writeString(folder.resolve("config"), """
+                Host backup
+                  HostName 127.0.0.1
+                  Port %d
+                  User %s
+                  IdentityFile %s
+                  UserKnownHostsFile %s
+                """.formatted(
+                        address.port(), address.user(), address.identity(), knownHosts));
+        String target = "backup:%s/by-config".formatted(there);
+
+        Ended.by((out, err) -> CopyCommand.execute(
+                        List.of("-q", "-F", config.toString(), "-r", source.toString(), target), out, err, earlier))
+                .ends(0);
+
+        assertThat(there.resolve("by-config/a.txt")).hasContent("hello");
+        assertThat(Ended.by((out, err) -> CopyCommand.execute(
+                                List.of("-q", "-F", config.toString(), "-P", "1", "-r", source.toString(), target),
+                                out,
+                                err,
+                                earlier))
+                        .ends(Exit.NOT_ALLOWED)
+                        .err())
+                .as("what is typed comes first")
+                .contains("no valid host key of 127.0.0.1 port 1 in");
+    }
+
+    private static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.map(each -> each.getFileName().toString()).sorted().toList();
+        }
     }
 
     private String at(String path) {

@@ -112,8 +112,12 @@ public final class CopyCommand {
         try {
             Instant asked = CLOCK.instant();
             SiteAddress site = request.site(options.login());
-            try (Copy copy = request.copy(site, options.copy())) {
-                return run(copy, site, asked);
+            String file = options.manifest();
+            try (CopyManifest manifest = file == null ? null : new CopyManifest(file);
+                    Copy copy = request.copy(
+                            site,
+                            manifest == null ? options.copy() : options.copy().proving(manifest))) {
+                return run(copy, manifest, site, asked);
             }
         } catch (RemoteException e) {
             throw new Failure(exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
@@ -124,16 +128,23 @@ public final class CopyCommand {
         }
     }
 
-    private int run(Copy copy, SiteAddress site, Instant asked) throws IOException, InterruptedException {
+    private int run(Copy copy, @Nullable CopyManifest manifest, SiteAddress site, Instant asked)
+            throws IOException, InterruptedException {
         CopyMeter meter = CopyMeter.of(copy, err, options.quiet(), null);
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
         Runtime.getRuntime().addShutdownHook(atSignal);
         try (meter) {
             Progress end = copy.run(finding -> meter.say(report.add(finding)));
             meter.close();
+            boolean well = (options.dryRun() ? end.counted() : end.complete()) && !report.hasFindings();
+            if (manifest != null && well) {
+                manifest.complete();
+            }
             tell(end, site, asked);
-            boolean well = options.dryRun() ? end.counted() : end.complete();
-            return well && !report.hasFindings() ? Exit.WELL : Exit.NOT_SAFE;
+            if (manifest != null && !well) {
+                err.println("dozo: no manifest was written, because not everything is verified");
+            }
+            return well ? Exit.WELL : Exit.NOT_SAFE;
         } catch (IOException e) {
             tell(copy.progress(), site, asked);
             throw e;

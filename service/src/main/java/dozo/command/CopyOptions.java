@@ -19,7 +19,7 @@ final class CopyOptions {
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
                              [-F FILE] [--limit RATE] [--lanes N] [--sftp] [--dry-run]
-                             [--json] [-q] SRC… USER@HOST:/DST
+                             [--manifest FILE] [--json] [-q] SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
 
             Copies files and folders to a site or from one over SFTP, and verifies each by
@@ -60,6 +60,8 @@ final class CopyOptions {
                                 many as help
               --sftp            send small files by SFTP as well, not as archives into
                                 the site's tar
+              --manifest FILE   when all is verified, write the files' digests to FILE, for
+                                sha256sum -c in DST
               --dry-run         print what would be copied and how long it takes, judging
                                 by earlier copies; change nothing
               --json            print the result as JSON, with exact numbers
@@ -80,6 +82,7 @@ final class CopyOptions {
 
     private final Login login = new Login();
     private final List<String> places = new ArrayList<>();
+    private @Nullable String manifest;
     private boolean folders;
     private boolean dryRun;
     private boolean sftpAlone;
@@ -112,6 +115,9 @@ final class CopyOptions {
         if (!options.help && !options.version && options.places.size() < 2) {
             throw usage("SRC and DST are missing");
         }
+        if (options.manifest != null && options.dryRun) {
+            throw usage("--manifest: a dry run verifies nothing");
+        }
         return options;
     }
 
@@ -125,6 +131,11 @@ final class CopyOptions {
 
     Copy.Options copy() {
         return new Copy.Options(lanes, limit, dryRun, sftpAlone);
+    }
+
+    @Nullable
+    String manifest() {
+        return manifest;
     }
 
     boolean folders() {
@@ -157,6 +168,7 @@ final class CopyOptions {
         String value = equals < 0 ? null : argument.substring(equals + 1);
         switch (name) {
             case "--limit" -> limit = Amounts.rate(name, value(name, value, left));
+            case "--manifest" -> manifest = value(name, value, left);
             case "--lanes" -> lanes = lanes(value(name, value, left));
             case "--sftp" -> sftpAlone = isOn(name, value);
             case "--dry-run" -> dryRun = isOn(name, value);

@@ -269,6 +269,61 @@ class CopyCommandIT {
                 .contains("no valid host key of 127.0.0.1 port 1 in");
     }
 
+    @Test
+    void theManifestIsWhatSha256sumReads() throws Exception {
+        Files.writeString(source.resolve("sub/back\\slash\nnewline"), "odd");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("a.txt"));
+        Path there = folder.resolve("there.sha256");
+        Path here = folder.resolve("here.sha256");
+        Path single = folder.resolve("single.sha256");
+
+        copy("-r", "--manifest", there.toString(), source.toString(), at("all")).ends(0);
+        copy(
+                        "-r",
+                        "--manifest",
+                        here.toString(),
+                        at("all"),
+                        folder.resolve("back").toString())
+                .ends(0);
+        copy("--manifest=" + single, source.resolve("a.txt").toString(), at("renamed"))
+                .ends(0);
+
+        assertThat(Files.readAllLines(there)).hasSize(3).hasSameElementsAs(Files.readAllLines(here));
+        check(there, this.there.resolve("all"));
+        check(here, folder.resolve("back"));
+        check(single, this.there);
+        assertThat(single).content().endsWith("  renamed\n");
+    }
+
+    @Test
+    void thereIsNoManifestOfWhatIsNotVerified() throws IOException {
+        Path manifest = Files.writeString(folder.resolve("list"), "earlier");
+        Files.createDirectories(there.resolve("all/a.txt"));
+
+        Ended ended = copy("-r", "--manifest", manifest.toString(), source.toString(), at("all"));
+
+        assertThat(ended.ends(Exit.NOT_SAFE).err()).contains("no manifest was written");
+        assertThat(manifest).hasContent("earlier");
+        assertThat(folder.resolve("list.part")).doesNotExist();
+        assertThat(copy("--manifest", folder.toString(), source.resolve("a.txt").toString(), at("x"))
+                        .ends(Exit.USAGE)
+                        .err())
+                .contains("--manifest", "it is a folder");
+        assertThat(copy("--manifest", "x", "--dry-run", source.resolve("a.txt").toString(), at("x"))
+                        .ends(Exit.USAGE)
+                        .err())
+                .contains("a dry run verifies nothing");
+    }
+
+    private static void check(Path list, Path at) throws Exception {
+        Process sha256sum = new ProcessBuilder("sha256sum", "-c", "--strict", list.toString())
+                .directory(at.toFile())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(sha256sum.getInputStream().readAllBytes());
+        assertThat(sha256sum.waitFor()).as(said).isZero();
+    }
+
     private static List<String> names(Path folder) throws IOException {
         try (Stream<Path> all = Files.list(folder)) {
             return all.map(each -> each.getFileName().toString()).sorted().toList();

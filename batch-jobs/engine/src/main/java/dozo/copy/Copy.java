@@ -1,5 +1,6 @@
 package dozo.copy;
 
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
@@ -26,12 +27,19 @@ public interface Copy extends AutoCloseable {
      * @param owners whether a restore gives entries their owners, as far as this process may; otherwise all belong to
      *     the user who restores
      * @param check is asked before each packet to a site
+     * @param proofs is told the digests of a copy; a restore has receipts
      */
     record Options(
-            int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone, boolean owners, WriteCheck check) {
+            int lanes,
+            long limitBytesPerSecond,
+            boolean dryRun,
+            boolean sftpAlone,
+            boolean owners,
+            WriteCheck check,
+            Proofs proofs) {
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
-            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false, WriteCheck.NONE);
+            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false, WriteCheck.NONE, Proofs.NONE);
         }
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
@@ -40,12 +48,17 @@ public interface Copy extends AutoCloseable {
 
         /** Returns the options of a restore that gives entries their owners. */
         public Options withOwners() {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true, check);
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true, check, proofs);
         }
 
         /** Returns the same options with a check before each packet to a site. */
         public Options checked(WriteCheck asked) {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, asked);
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, asked, proofs);
+        }
+
+        /** Returns the same options with somebody who is told the digests. */
+        public Options proving(Proofs told) {
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, check, told);
         }
 
         Lanes lanesTo(SiteAddress site) {
@@ -81,6 +94,20 @@ public interface Copy extends AutoCloseable {
 
     /** Something that was not copied, and the reason. The path is below the source it was found in. */
     record Finding(FilePath path, Problem problem, String message) {}
+
+    /** Is told which digest a file has on both sides. */
+    interface Proofs {
+
+        /** Nobody. */
+        Proofs NONE = (path, digest) -> {};
+
+        /**
+         * Called for each verified file, by one thread at a time.
+         *
+         * @param path below the destination, or of a single file that gets another name: beside it
+         */
+        void file(FilePath path, Digest digest);
+    }
 
     /**
      * Copies. Findings are reported as they are found, by one thread at a time; with any finding the copy is

@@ -43,7 +43,7 @@ public final class CopyFromSite implements Copy {
     private final Options options;
     private final SiteAddress site;
     private final Lanes lanes;
-    private final Tally tally = new Tally();
+    private final Tally tally;
     private volatile @Nullable SiteFiles files;
 
     /**
@@ -62,6 +62,7 @@ public final class CopyFromSite implements Copy {
         this.destination = destination.toAbsolutePath().normalize();
         this.into = into;
         this.options = options;
+        this.tally = new Tally(options.proofs());
         this.lanes = options.lanesTo(site);
     }
 

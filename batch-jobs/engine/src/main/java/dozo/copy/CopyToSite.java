@@ -53,7 +53,7 @@ public final class CopyToSite implements Copy {
     private final boolean into;
     private final Options options;
     private final Lanes lanes;
-    private final Tally tally = new Tally();
+    private final Tally tally;
     private volatile @Nullable Sender sender;
 
     /**
@@ -83,6 +83,7 @@ public final class CopyToSite implements Copy {
         this.sources = List.copyOf(sources);
         this.into = into;
         this.options = options;
+        this.tally = new Tally(options.proofs());
         this.lanes = lanes.apply(this.site);
     }
 
@@ -117,7 +118,7 @@ public final class CopyToSite implements Copy {
         FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
         Route route = new Route(SourceFolder.of(reached(source)), FilePath.ROOT, content, incoming, Optional.empty());
         boolean last = source.equals(sources.getLast());
-        try (SendUnits units = new SendUnits(engine, route, tally::outcome)) {
+        try (SendUnits units = new SendUnits(engine, route, outcome -> tally.outcome(content, outcome))) {
             walk(source, units::add);
             if (last) {
                 tally.counted();

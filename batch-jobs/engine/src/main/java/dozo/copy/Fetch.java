@@ -37,6 +37,9 @@ record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
     interface Outcomes {
         void verified(Found found);
 
+        /** A file has this digest on both sides, and its final name; it is verified next. */
+        void proven(Found file, Digest digest);
+
         void failed(Found found, Problem problem, String message);
 
         /** The file's size differs from when it was found. */
@@ -225,6 +228,7 @@ record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
             if (file.contentBytes() != wanted.contentBytes()) {
                 outcomes.resized(file.contentBytes() - wanted.contentBytes());
             }
+            outcomes.proven(file, arrived.digest);
             outcomes.verified(file);
         } catch (Refused e) {
             if (arrived.temporary != null) {

@@ -44,7 +44,7 @@ public final class Restore implements Copy {
     private final ManifestPart part;
     private final Path target;
     private final Options options;
-    private final Tally tally = new Tally();
+    private final Tally tally = new Tally(Copy.Proofs.NONE);
     private final Retrieval retrieval;
     private final Map<Long, Item> hardLinks = new HashMap<>();
 

@@ -47,7 +47,7 @@ public final class RestoreToServer implements Copy {
     private final Lanes from;
     private final Lanes to;
     private final CopiesAtSite source;
-    private final Tally tally = new Tally();
+    private final Tally tally = new Tally(Copy.Proofs.NONE);
 
     /** The copies of files under way, by entry number. */
     private final Map<Integer, Place> places = new ConcurrentHashMap<>();
@@ -165,7 +165,7 @@ public final class RestoreToServer implements Copy {
                 return;
             }
         }
-        tally.outcome(outcome);
+        tally.outcome(FilePath.ROOT, outcome);
     }
 
     private void refuseIfAway() throws RemoteException {

@@ -2,6 +2,10 @@ package dozo.copy;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
+import dozo.copy.Copy.Proofs;
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.send.Outcome;
@@ -19,6 +23,11 @@ final class Tally implements Fetch.Outcomes {
     private final LongAdder bytesVerified = new LongAdder();
     private volatile boolean counted;
     private volatile Consumer<Finding> listener = finding -> {};
+    private final Proofs proofs;
+
+    Tally(Proofs proofs) {
+        this.proofs = proofs;
+    }
 
     /** Sets the receiver of findings. */
     void tell(Consumer<Finding> findings) {
@@ -42,12 +51,31 @@ final class Tally implements Fetch.Outcomes {
         counted = true;
     }
 
-    /** Records the outcome of an entry sent to a site. */
-    void outcome(Outcome outcome) {
+    /**
+     * Records the outcome of an entry sent to a site.
+     *
+     * @param content where the source is below the destination
+     */
+    void outcome(FilePath content, Outcome outcome) {
         switch (outcome) {
-            case Verified verified -> verified(verified.entry().facts().sizeBytes());
+            case Verified verified -> {
+                Entry entry = verified.entry();
+                if (entry.facts().kind() == EntryKind.FILE) {
+                    proven(content.resolve(entry.path()), verified.digest());
+                }
+                verified(entry.facts().sizeBytes());
+            }
             case Failed failed -> finding(failed.entry().path(), failed.problem(), failed.message());
         }
+    }
+
+    @Override
+    public void proven(Found file, Digest digest) {
+        proven(file.local(), digest);
+    }
+
+    private synchronized void proven(FilePath path, Digest digest) {
+        proofs.file(path, digest);
     }
 
     @Override

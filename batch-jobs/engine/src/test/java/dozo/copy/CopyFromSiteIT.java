@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
@@ -446,6 +447,11 @@ class CopyFromSiteIT extends CopyTest {
         @Override
         public void verified(Found found) {
             verified.add(found.path().toString());
+        }
+
+        @Override
+        public void proven(Found file, Digest digest) {
+            // Asserted by the manifest of a copy.
         }
 
         @Override

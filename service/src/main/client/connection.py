@@ -8,13 +8,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import httpx
+
 from .client import AuthenticatedClient
 from .errors import UnexpectedStatus
 
 
 def connect() -> AuthenticatedClient:
     """Returns a client of the service at DOZO_URL, with the token in DOZO_TOKEN or in the file DOZO_TOKEN_FILE. DOZO_CA_FILE: the
-    authorities (PEM) to trust instead of the system's. Every 4xx and 5xx raises dozo_client.errors.UnexpectedStatus.
+    authorities (PEM) to trust instead of the system's. Every 4xx and 5xx raises dozo_client.errors.UnexpectedStatus, and two minutes
+    without a byte httpx.TimeoutException.
     """
     token = os.environ.get('DOZO_TOKEN') or ''
     if not token and os.environ.get('DOZO_TOKEN_FILE'):
@@ -25,6 +28,7 @@ def connect() -> AuthenticatedClient:
         base_url=os.environ.get('DOZO_URL') or 'http://127.0.0.1:8080',
         token=token.strip(),
         verify_ssl=ssl.create_default_context(cafile=os.environ.get('DOZO_CA_FILE') or None),
+        timeout=httpx.Timeout(120),
         raise_on_unexpected_status=True,
     )
 

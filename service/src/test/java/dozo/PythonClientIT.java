@@ -181,17 +181,27 @@ class PythonClientIT {
     }
 
     @Test
-    void withoutATokenOrTheAuthorityTheReasonIsClear() throws Exception {
-        String connect = "from dozo_client.connection import connect\n"
-                + "from dozo_client.api.me import user_me\nprint(user_me.sync(client=connect()).name)";
+    void aConnectionNeedsATokenAndTheAuthorityAndReadsAllPages() throws Exception {
+        String connect = """
+                from dozo_client.api.projects import project_list
+                from dozo_client.connection import connect, items
+                client = connect()
+                print([each.code for each in items(project_list, client=client, limit=1)], client.get_httpx_client().timeout.read)
+                """;
+        String url = service.url();
+        String file =
+                Files.writeString(folder.resolve("token"), operator + "\n").toString();
 
-        assertThat(python(operator, "-c", connect).succeeded()).isEqualTo("operator\n");
-        assertThat(python("", "-c", connect).output()).contains("expected one word, the token, in DOZO_TOKEN");
-        assertThat(python("dozo_wrong", "-c", connect).output())
-                .contains("UnexpectedStatus: Unexpected status code: 401", "unknown token");
-        assertThat(python(Map.of("DOZO_URL", service.url(), "DOZO_TOKEN", operator), "-c", connect)
-                        .output())
-                .contains("CERTIFICATE_VERIFY_FAILED");
+        Program good = python(
+                Map.of("DOZO_URL", url, "DOZO_TOKEN_FILE", file, "DOZO_CA_FILE", authority.toString()), "-c", connect);
+        Program untrusted = python(Map.of("DOZO_URL", url, "DOZO_TOKEN_FILE", file), "-c", connect);
+        Program unknown = python("dozo_wrong", "-c", connect);
+        Program missing = python("", "-c", connect);
+
+        assertThat(good.succeeded()).isEqualTo("['LAB', 'P1'] 120\n");
+        assertThat(untrusted.output()).contains("CERTIFICATE_VERIFY_FAILED");
+        assertThat(unknown.output()).contains("UnexpectedStatus: Unexpected status code: 401", "unknown token");
+        assertThat(missing.output()).contains("expected one word, the token, in DOZO_TOKEN");
     }
 
     private static Program audit(String name, String day, String key) throws Exception {

@@ -197,7 +197,7 @@ release() {
     DOZO_RELEASE_KEY=$work/key ./dozo release --rehearse "$work/release" > "$work/package.log" 2>&1 || fail './dozo release' "$work/package.log"
     printf 'dozo %s\n' "$(< "$work/key.pub")" > "$work/allowed"
     (cd "$work/release" && ssh-keygen -q -Y verify -f "$work/allowed" -I dozo -n dozo -s SHA256SUMS.sig < SHA256SUMS &&
-        sha256sum --quiet -c SHA256SUMS && python3 -m json.tool ./*.cdx.json) > "$work/package.log" 2>&1 ||
+        sha256sum --quiet -c SHA256SUMS && grep -q ' dozo_client-.*[.]whl$' SHA256SUMS && python3 -m json.tool ./*.cdx.json) > "$work/package.log" 2>&1 ||
         fail 'the release is not as signed' "$work/package.log"
     package=$(ls "$work"/release/*.tar.gz)
     [[ -n ${options[*]} ]] || cmp "$package" "$(./dozo package "$work" 2> "$work/package.log")" || fail 'two packages of one commit differ'

@@ -323,6 +323,9 @@ class RestoreInServiceIT {
         assertThat(ask("lab", "POST", "/OWN/TREE/manifests/1/download?site=dr", null)
                         .text())
                 .contains("in the deep", "beside");
+        service.as("lab")
+                .ask("POST", "/api/v1/experiments" + files + "?path=empty", null, "Accept", "application/x-tar")
+                .expect(200);
         ask("lab", "POST", files + "?path=nothing", null).expect(404);
         ask("lab", "POST", files + "?path=../x", null).expect(422);
         ask("lab", "POST", "/OWN/FILES/manifests/9/download", null).expect(404);

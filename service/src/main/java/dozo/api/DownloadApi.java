@@ -32,6 +32,8 @@ import org.springframework.web.bind.annotation.RestController;
 record DownloadApi(
         Experiments experiments, Manifests manifests, Inventories inventories, Sites sites, SiteDownloads downloads) {
 
+    private static final String TAR = "application/x-tar";
+
     /**
      * Sends a file's content, or a folder as a tar archive, read at the site and verified meanwhile. If it turns out not to be what was
      * verified after it has begun, the response breaks off. 409: too large, never verified there, or too many downloads; restore it instead.
@@ -39,7 +41,9 @@ record DownloadApi(
      * @param path omit it and {@code pathBytes} for everything
      * @param site optional if there is only one
      */
-    @PostMapping(path = "/download", produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
+    @PostMapping(
+            path = "/download",
+            produces = {MediaType.APPLICATION_OCTET_STREAM_VALUE, TAR})
     void download(
             @PathVariable String project,
             @PathVariable String code,
@@ -71,7 +75,7 @@ record DownloadApi(
         }
         FoundFolder found = downloads.find(experiment, manifest, from, asked);
         String name = asked.isRoot() ? code : FilePath.render(asked.name());
-        new Download(MediaType.valueOf("application/x-tar"), name + ".tar")
+        new Download(MediaType.valueOf(TAR), name + ".tar")
                 .send(request, response, out -> downloads.write(found, actor.getName(), out));
     }
 }

@@ -50,6 +50,7 @@ import io.swagger.v3.oas.models.responses.ApiResponses;
 import io.swagger.v3.oas.models.security.SecurityRequirement;
 import io.swagger.v3.oas.models.security.SecurityScheme;
 import io.swagger.v3.oas.models.servers.Server;
+import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -72,7 +73,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -364,11 +367,7 @@ class Description {
     private static void complete(String path, PathItem.HttpMethod method, Operation operation, HandlerMethod handler) {
         String room = path.substring(PREFIX.length()).split("/", -1)[0];
         operation.tags(List.of(room));
-        String type = handler.getBeanType().getSimpleName().replaceFirst("Api$", "");
-        operation.operationId("%s-%s"
-                .formatted(
-                        type.toLowerCase(Locale.ROOT),
-                        dashed(handler.getMethod().getName())));
+        operation.operationId(name(handler));
         operation.summary(summary(asText(operation.getSummary()), handler));
         operation.description(asText(operation.getDescription()));
         Line line = Permissions.of(new Endpoint(method.name(), path)).orElse(null);
@@ -392,8 +391,15 @@ class Description {
         command(operation, method, handler);
     }
 
+    /** Returns the name of an operation, such as run-list, or download: generated clients have a function or a module of it. */
+    private static String name(HandlerMethod handler) {
+        String type = dashed(handler.getBeanType().getSimpleName().replaceFirst("Api$", ""));
+        String method = dashed(handler.getMethod().getName());
+        return method.equals(type) ? type : type + "-" + method;
+    }
+
     private static String dashed(String name) {
-        return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+        return name.replaceAll("(?<=.)([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
     /** Returns the first sentence of a handler's description; if there is none, the handler's name. */
@@ -421,6 +427,15 @@ class Description {
             }
             operation.requestBody(new RequestBody().required(true).content(content));
         }
+        if (reads(handler, HttpServletResponse.class)) {
+            Content content = new Content();
+            for (String type : mapping(handler).produces()) {
+                content.addMediaType(
+                        type,
+                        new io.swagger.v3.oas.models.media.MediaType().schema(new StringSchema().format("binary")));
+            }
+            requireNonNull(operation.getResponses().get("200")).setContent(content);
+        }
     }
 
     private static void describeSheet(Operation operation) {
@@ -440,12 +455,13 @@ class Description {
     }
 
     private static List<MediaType> consumed(HandlerMethod handler) {
-        org.springframework.web.bind.annotation.RequestMapping mapping =
-                org.springframework.core.annotation.AnnotatedElementUtils.findMergedAnnotation(
-                        handler.getMethod(), org.springframework.web.bind.annotation.RequestMapping.class);
-        return mapping == null || mapping.consumes().length == 0
-                ? List.of(MediaType.APPLICATION_OCTET_STREAM)
-                : MediaType.parseMediaTypes(List.of(mapping.consumes()));
+        List<MediaType> consumed =
+                MediaType.parseMediaTypes(List.of(mapping(handler).consumes()));
+        return consumed.isEmpty() ? List.of(MediaType.APPLICATION_OCTET_STREAM) : consumed;
+    }
+
+    private static RequestMapping mapping(HandlerMethod handler) {
+        return requireNonNull(AnnotatedElementUtils.findMergedAnnotation(handler.getMethod(), RequestMapping.class));
     }
 
     private static void describe(Parameter parameter, Class<?> resource) {

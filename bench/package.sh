@@ -191,6 +191,38 @@ test_as_new_user() {
         fail 'a removal: expected settings and data, and no program'
 }
 
+# Every file of the program is in the lists of software, and every component of these in NOTICE.
+check_lists() {
+    local rows=${package%.tar.gz}.software.tsv top
+    top=$(basename "$package" .tar.gz)
+    diff <(tar -tzf "$package" | sed -n "s|^$top/\(app/.*\.jar\)\$|\1|p" | LC_ALL=C sort) \
+        <(cut -f6 "$rows" | grep ^app/ | LC_ALL=C sort -u) > "$work/package.log" || fail 'software.tsv does not have the files of the package' "$work/package.log"
+    tar -xzOf "$package" "$top/share/NOTICE" > "$work/notice"
+    tail -n +2 "$rows" | cut -f1-3 | sed 's/\t/ /; s/\t/: /' > "$work/components"
+    ! grep -vxFf <(sed 's/\( (also offered: .*)\)\?\(\. Changed\)\?$//' "$work/notice") "$work/components" || fail 'NOTICE lacks these components'
+    [[ $(grep -c '"bom-ref" : "pkg:\|"cpe"' "${rows%.tsv}.cdx.json") == $(($(wc -l < "$work/components") + 1)) ]] ||
+        fail 'CycloneDX lists other components than software.tsv'
+    row 'components, of these older than two years' "$(awk -F '\t' 'NR > 1 { n++; old += $5 > 730 && $5 != "unknown"; unknown += $5 == "unknown" }
+        END { printf "%d, %d, %d of unknown age", n, old, unknown }' "$rows")"
+}
+
+# Maven refuses a download that does not have its checksum. The registry is a folder, and the download a parent POM.
+check_maven() {
+    local maven=$work/maven parent=$work/maven/registry/test/parent/1/parent-1.pom
+    local pom='<project><modelVersion>4.0.0</modelVersion><packaging>pom</packaging>'
+    mkdir -p "${parent%/*}" "$maven/build"
+    cp -R .mvn "$maven/build"
+    printf '%s<groupId>test</groupId><artifactId>parent</artifactId><version>1</version></project>' "$pom" > "$parent"
+    printf '%s<parent><groupId>test</groupId><artifactId>parent</artifactId><version>1</version><relativePath/></parent>%s' "$pom" \
+        "<artifactId>child</artifactId><repositories><repository><id>test</id><url>file://$maven/registry</url></repository></repositories></project>" \
+        > "$maven/build/pom.xml"
+    sha1sum < "$parent" | cut -d' ' -f1 > "$parent.sha1"
+    (cd "$maven/build" && mvn -B -q "-Dmaven.repo.local=$maven/first" validate) > "$work/package.log" 2>&1 || fail 'Maven refused a good checksum' "$work/package.log"
+    printf '%040d' 0 > "$parent.sha1"
+    ! (cd "$maven/build" && mvn -B -q "-Dmaven.repo.local=$maven/second" validate) > "$work/package.log" 2>&1 || fail 'Maven accepted a wrong checksum'
+    grep -qF 'Checksum validation failed' "$work/package.log" || fail 'Maven failed for another reason' "$work/package.log"
+}
+
 # Makes a release, and verifies it as a stranger does. The long form makes the package twice: both have the same bytes.
 release() {
     ssh-keygen -q -t ed25519 -N '' -f "$work/key"
@@ -200,6 +232,8 @@ release() {
         sha256sum --quiet -c SHA256SUMS && grep -q ' dozo_client-.*[.]whl$' SHA256SUMS && python3 -m json.tool ./*.cdx.json) > "$work/package.log" 2>&1 ||
         fail 'the release is not as signed' "$work/package.log"
     package=$(ls "$work"/release/*.tar.gz)
+    check_lists
+    check_maven
     [[ -n ${options[*]} ]] || cmp "$package" "$(./dozo package "$work" 2> "$work/package.log")" || fail 'two packages of one commit differ'
     [[ $(./dozo release "$work/second" 2>&1) == *'expected a version without -SNAPSHOT'* ]] || fail 'a release of a snapshot was not refused'
 }

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from measure import workspace
 from nspawn import Machine
-from processes import CannotMeasure
+from processes import CannotMeasure, stop
 from program import TOP, made_package
-from row import Transcript, at_most, exactly, shown, teller
+from row import Transcript, add_parts, at_most, chosen_parts, exactly, shown, teller
 from table import markdown
 
 SUITES = 'bookworm,trixie'
@@ -52,8 +52,8 @@ BEFORE = (
 AS = (('cd /srv/dozo', 'dr'),)
 # The end of a command, what it must print, and its exit code.
 PRINTS = (
-    ('dozo status', 'No experiment is registered yet', 0),
-    ('dozo site add dr dr@127.0.0.1:/srv/dozo', '--host-key', 3),
+    ('dozo status', 'No experiment is registered yet', 1),  # no night yet
+    ('dozo site add dr dr@127.0.0.1:/srv/dozo', '--host-key', 2),
     ('dozo site check dr', 'site dr can be used', 0),
     ('dozo run --wait', 'is complete: 100%', 0),
     ('dozo coverage', 'is safe: ', 0),
@@ -67,27 +67,27 @@ def add_options(parser):
     parser.add_argument('--suite', metavar='SUITES', default=SUITES, help="Debian's names of the releases; default: %(default)s")
     parser.add_argument('--package', metavar='FILE', help='tests this package; else makes one')
     parser.add_argument('--earlier', metavar='COMMIT', default=EARLIER, help='upgrades from the package of this commit; default: %(default)s')
+    add_parts(parser, WAYS)
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    rows = []
+    chosen, rows = chosen_parts(options, WAYS), []
     with workspace(options.work) as (_, folder):
         say('makes the packages')
-        earlier = package_of(options.earlier)
+        earlier = package_of(options.earlier) if 'upgrade' in chosen else None
         package = Path(options.package) if options.package else made_package(folder)
         print(markdown(('page', 'words', 'run instead'), [(page, words, instead or '(left out)') for page, words, instead in LEFT]))
         print('\n' + markdown(('page', 'before', 'is run'), BEFORE), end='\n\n', flush=True)
         for suite in options.suite.split(','):
-            for way, packages in ((first_way, [package]), (upgrade, [earlier, package])):
+            for way in map(WAYS.get, chosen):
                 say(f'{suite}: makes a machine')
                 machine = Machine(folder, suite, PACKAGES)
                 try:
-                    with machine:
-                        stranger = Stranger(machine, suite)
+                    with machine, Stranger(machine, suite) as stranger:
                         print(f'## {suite}, {way.__doc__}\n\n```', flush=True)
-                        way(stranger, *packages)
+                        way(stranger, package, earlier)
                         print('```\n', flush=True)
                 finally:
                     shutil.rmtree(machine.tree)
@@ -110,7 +110,7 @@ def package_of(commit):
     return found[0]
 
 
-def first_way(stranger, package):
+def first_way(stranger, package, _):
     """package, first night, first restore."""
     stranger.bring(package)
     began = len(stranger.seconds)
@@ -121,7 +121,7 @@ def first_way(stranger, package):
     stranger.rows.append(at_most(f'{stranger.suite}: package, first verified night, restores; s', total, SECONDS_MAX, f'{total:.0f}', True))
 
 
-def upgrade(stranger, earlier, package):
+def upgrade(stranger, package, earlier):
     """an earlier package with data, upgrade, downgrade, removal."""
     stranger.bring(earlier)
     stranger.follow('install', until='dozo doctor')
@@ -142,14 +142,21 @@ def upgrade(stranger, earlier, package):
     stranger.removed()
 
 
+WAYS = {'first': first_way, 'upgrade': upgrade}
+
+
 class Terminal:
-    """A shell of root on the machine, without a locale, in which commands run one after another. It ends with the machine."""
+    """A shell of root on the machine, without a locale, in which commands run one after another."""
 
     LOOP = r'exec 3<&0; while IFS= read -rd "" line <&3; do eval "$line" < /dev/null 3<&-; printf "\0%s\0" $?; done'
 
     def __init__(self, machine):
         command = machine.entering('bash', '-c', self.LOOP)
         self.shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def close(self):
+        self.shell.stdin.close()
+        stop(self.shell)
 
     def run(self, command):
         """Returns the exit code and what it printed."""
@@ -171,9 +178,15 @@ class Stranger(Transcript):
         super().__init__()
         self.machine = machine
         self.suite = suite
-        self.terminal = None
+        self.terminal = Terminal(machine)
         self.seconds = []
-        self.known = {'drop-in': blocks('install', 'ini')[0].rstrip()}
+        self.known = {'drop-in': blocks('install', 'ini')[0][1].rstrip()}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.terminal.close()
 
     def bring(self, package):
         """Copies a package to the machine with what a release has beside it: digests, their signature, and the key."""
@@ -192,8 +205,9 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
 
     def follow(self, page, until=None):
         """Runs the commands of a page in a new terminal, up to one that begins with `until`."""
+        self.terminal.close()
         self.terminal = Terminal(self.machine)
-        for command in (command for block in blocks(page) for command in commands(block)):
+        for command in (command for block in blocks(page) for command in commands(*block)):
             if until and command.startswith(until):
                 break
             for _, beginning, before in (row for row in BEFORE if row[0] == page):
@@ -218,11 +232,11 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
         code, printed = self.terminal.run(f"runuser -u {user} -- sh -ec '{command}'" if user else command)
         seconds = time.monotonic() - began
         self.seconds.append(seconds)
-        print(f'{seconds:6.1f} s  {shown_command[:180]}', flush=True)
+        print(f'{seconds:6.1f} s  {shown_command[:180]}'.replace('\n', '\n          '), flush=True)
         if code != code_wanted or wanted not in printed:
-            raise CannotMeasure(
-                f'{self.suite}: {shown_command}: expected exit code {code_wanted} and "{wanted}", found {code}: {printed.strip()[-1500:]}'
-            )
+            print(f'{printed.strip()[-1500:]}\n        exit code {code}', flush=True)
+            claimed = f'exit code {code_wanted}, "{wanted}"'
+            self.expect(f'{self.suite}: {shown_command}', claimed, f'exit code {code}: {printed.strip()[-200:]}', False)
         self.learn(shown_command, printed)
 
     def learn(self, command, printed):
@@ -262,16 +276,15 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
 
 
 def blocks(page, languages='sh|console'):
-    """Returns the blocks of a page that are in one of these languages."""
+    """Returns the blocks of a page in these languages: (language, text)."""
     text = (TOP / 'docs' / PAGES[page]).read_text()
-    return [body for _, body in re.findall(rf'^```({languages})\n(.*?)^```', text, re.MULTILINE | re.DOTALL)]
+    return re.findall(rf'^```({languages})\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
 
 
-def commands(block):
-    """Returns the commands of a block: those behind a prompt if there is one; all of it if a user of the site runs it."""
-    prompted = re.findall(r'^# (.+)', block, re.MULTILINE)
-    if prompted or '…\n' in block:
-        return prompted
+def commands(language, block):
+    """Returns the commands of a block: those behind a prompt, or the lines; all of it if a user of the site runs it."""
+    if language == 'console':
+        return re.findall('^# (.+)', block, re.MULTILINE)
     if any(block.startswith(beginning) for beginning, _ in AS):
         return [block.rstrip()]
     return [line for line in block.splitlines() if line]

@@ -22,7 +22,7 @@ from table import markdown
 
 SUITES = 'bookworm,trixie'
 PACKAGES = 'systemd,systemd-sysv,openssh-server'
-EARLIER = 'b8e118b8'  # a build of 28 November 2026, whose schema is 12 migrations older
+EARLIER = 'b8e118b8'  # a build of 29 November 2026, whose schema is 12 migrations older
 SECONDS_MAX = 900
 COMMAND_SECONDS = 900
 CLOSE_SECONDS = 10
@@ -109,7 +109,8 @@ def package_of(commit):
         for command in (['clone', '--quiet', '--shared', '--no-checkout', TOP, clone], ['-C', clone, 'checkout', '--quiet', commit]):
             if subprocess.run(['git', *command]).returncode != 0:
                 raise CannotMeasure(f'expected the commit {commit} in the history of {TOP}')
-        found = [made_package(place, clone / 'dozo')]
+        made = made_package(clone / 'target', clone / 'dozo')
+        found = [made.rename(place / made.name)]  # only now, so that no half of one is found
         shutil.rmtree(clone)
     return found[0]
 
@@ -143,7 +144,7 @@ def upgrade(stranger, package, earlier):
     stranger.run('./install && systemctl restart dozo')
     stranger.expect_same('keys and what is safe after a refused downgrade', 'same' if stranger.facts() == before else 'other', 'same')
     stranger.follow('yearly', start='systemctl stop dozo')
-    stranger.run('dozo run --wait')
+    stranger.run('dozo run --wait', 'SITE_AHEAD', 1)
     stranger.run('dozo coverage')
     stranger.run('./install --remove')
     stranger.removed()
@@ -172,7 +173,7 @@ class Terminal:
         self.shell.stdin.flush()
         deadline, printed = time.monotonic() + COMMAND_SECONDS, b''
         while not (ended := re.search(rb'\0(\d+)\0$', printed)):
-            if not select.select([self.shell.stdout], [], [], deadline - time.monotonic())[0]:
+            if not select.select([self.shell.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
                 raise CannotMeasure(f'{command}: not done after {COMMAND_SECONDS} s: {printed.decode()[-1000:]}')
             more = os.read(self.shell.stdout.fileno(), 65_536)
             if not more:
@@ -234,11 +235,12 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
             command = command.replace('{' + name + '}', value)
         return command
 
-    def run(self, command):
-        """Runs a command as the reader does, and judges what it prints."""
+    def run(self, command, wanted='', code_wanted=0):
+        """Runs a command as the reader does, and judges what it prints; without other words by `PRINTS`."""
         user = next((user for beginning, user in AS if command.startswith(beginning)), None)
         shown_command = re.sub(r'  +# .*', '', command, flags=re.MULTILINE)
-        wanted, code_wanted = next((row[1:] for row in PRINTS if shown_command.endswith(row[0])), ('', 0))
+        if not wanted:
+            wanted, code_wanted = next((row[1:] for row in PRINTS if shown_command.endswith(row[0])), ('', 0))
         began = time.monotonic()
         code, printed = self.terminal.run(f"runuser -u {user} -- sh -ec '{command}'" if user else command)
         seconds = time.monotonic() - began
@@ -258,7 +260,7 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
             self.known['fingerprint'] = printed.split()[1]
         elif key := re.search(r"--host-key '([^']+)'", printed):
             self.known['host key'] = key[1]
-            self.expect_same('the fingerprint of the host key at both ends', re.findall(r'SHA256:\S+', printed)[:1], [self.known['fingerprint']])
+            self.expect_same('the fingerprint of the host key at both ends', re.search(r'SHA256:\S+', printed)[0], self.known['fingerprint'])
 
     def expect_same(self, name, found, claimed):
         self.rows.append(exactly(f'{self.suite}: {name}', found, claimed))

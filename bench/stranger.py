@@ -123,6 +123,7 @@ def first_way(stranger, package, _):
         stranger.follow(page)
     total = sum(stranger.seconds[began:])
     stranger.tell(f'{total:.0f} s in commands')
+    stranger.expect_same('commands of the pages with a result to check', len(stranger.judged), len(PRINTS))
     stranger.rows.append(at_most(f'{stranger.suite}: package, first verified night, restores; s', total, SECONDS_MAX, f'{total:.0f}', True))
 
 
@@ -189,6 +190,7 @@ class Stranger(Transcript):
         self.suite = suite
         self.terminal = Terminal(machine)
         self.seconds = []
+        self.judged = set()
         self.known = {'drop-in': blocks('install', 'ini')[0][1].rstrip()}
 
     def __enter__(self):
@@ -214,7 +216,7 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
         self.machine.run('bash', '-ec', sign)
 
     def follow(self, page, start='', until=None):
-        """Runs the commands of a page from one that begins with `start` on, up to one that begins with `until`; in a new terminal at the page's start."""
+        """Runs the commands of a page: from one that begins with `start`, else in a new terminal; before one that begins with `until`."""
         if not start:
             self.terminal.close()
             self.terminal = Terminal(self.machine)
@@ -239,8 +241,9 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
         """Runs a command as the reader does, and judges what it prints; without other words by `PRINTS`."""
         user = next((user for beginning, user in AS if command.startswith(beginning)), None)
         shown_command = re.sub(r'  +# .*', '', command, flags=re.MULTILINE)
-        if not wanted:
-            wanted, code_wanted = next((row[1:] for row in PRINTS if shown_command.endswith(row[0])), ('', 0))
+        if not wanted and (rule := next((row for row in PRINTS if shown_command.endswith(row[0])), None)):
+            self.judged.add(rule)
+            _, wanted, code_wanted = rule
         began = time.monotonic()
         code, printed = self.terminal.run(f"runuser -u {user} -- sh -ec '{command}'" if user else command)
         seconds = time.monotonic() - began

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from containers import codename, mounts_below, succeed
 from processes import CannotMeasure, begin, children, name_and_session, stop, wait_for
+from program import TOP
 
 BOOT_SECONDS = 300
 STOP_SECONDS = 180
@@ -23,18 +24,17 @@ class Machine:
     def __init__(self, folder, suite, packages):
         if os.geteuid() != 0 or not shutil.which('apt-get'):
             raise CannotMeasure('needs root on Debian')
-        if not shutil.which('mmdebstrap'):
-            raise CannotMeasure('needs mmdebstrap (the package of this name)')
         self.folder = folder
         self.name = f'dozo-bench-{os.getpid()}'
         self.tree = folder / self.name
         self.environment = {**os.environ, 'SYSTEMD_NSPAWN_UNIFIED_HIERARCHY': '1'}
+        succeed([str(TOP / 'bench/bare/root'), suite, str(self.tree), packages])
         self.nspawn = shutil.which('systemd-nspawn') or self.unpacked()
-        succeed(['mmdebstrap', '--quiet', '--variant=minbase', f'--include={packages}', suite, str(self.tree)])
 
     def unpacked(self):
         programs = self.folder / 'programs'
-        succeed(['mmdebstrap', '--quiet', '--variant=extract', '--include=systemd-container', codename(), str(programs)])
+        if not programs.exists():
+            succeed(['mmdebstrap', '--quiet', '--variant=extract', '--include=systemd-container', codename(), str(programs)])
         libraries = [*(programs / 'usr/lib').glob('*-linux-gnu'), *(programs / 'usr/lib').glob('*-linux-gnu/systemd')]
         self.environment['LD_LIBRARY_PATH'] = ':'.join(map(str, libraries))
         return str(programs / 'usr/bin/systemd-nspawn')
@@ -80,12 +80,15 @@ class Machine:
         if propagated.is_dir():
             propagated.rmdir()
 
+    def entering(self, *words):
+        """Returns the words that run a command in the container as root, in an environment with variables that stand before it."""
+        enter = ['nsenter', '--target', str(self.init), '--mount', '--uts', '--ipc', '--net', '--pid', '--cgroup', '--']
+        return [*enter, 'env', '--chdir=/root', '--ignore-environment', f'PATH={PATH}', 'HOME=/root', 'TERM=dumb', *words]
+
     def try_run(self, *words, limit_seconds=COMMAND_SECONDS, **options):
         """Runs a command in the container as root and returns the ended process, with what it printed."""
-        enter = ['nsenter', '--target', str(self.init), '--mount', '--uts', '--ipc', '--net', '--pid', '--cgroup', '--']
-        environment = ['env', '--chdir=/root', '--ignore-environment', f'PATH={PATH}', 'HOME=/root', 'LANG=C.UTF-8', 'TERM=dumb']
         return subprocess.run(
-            [*enter, *environment, *map(str, words)],
+            self.entering('LANG=C.UTF-8', *map(str, words)),
             stdin=None if 'input' in options else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

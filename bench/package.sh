@@ -185,6 +185,10 @@ test_as_new_user() {
     unpack_as third
     ./install "${options[@]}" > /dev/null
     [[ $(ls -A /opt/dozo/releases | tr '\n' ' ') == 'second third ' ]] || fail "releases: $(ls -A /opt/dozo/releases)"
+    printf '%s\n' 0.9.0-linux-amd64 > version
+    ! ./install > "$work/said" 2>&1 || fail 'an earlier release was installed over a later one'
+    expect 'an earlier release over a later one' "$(< "$work/said")" 'expected third, which is installed, or a later release'
+    expect 'the installed release after a refusal' "$(readlink /opt/dozo/current)" releases/third
     stop
     ./install --remove > /dev/null
     [[ -f /etc/dozo/dozo.env && -d /var/lib/dozo/postgres && ! -e /opt/dozo && ! -e /usr/bin/dozo ]] ||

@@ -6,14 +6,13 @@ Follows the documentation's words on a new Debian without Java, Maven and networ
 import json
 import re
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
 from measure import workspace
 from nspawn import Machine
 from processes import CannotMeasure, wait_for
-from program import LAUNCHER
+from program import made_package
 from row import Transcript, share_done, shown, teller
 
 SUITE = 'trixie'  # has a PostgreSQL that is new enough
@@ -103,6 +102,7 @@ def measure(options):
     with workspace(options.work) as (_, folder):
         say('makes a machine')
         machine = Machine(folder, options.suite, f'{PACKAGES},{NEIGHBOURS}' if has_neighbours else PACKAGES)
+        say('makes the package')
         package = Path(options.package) if options.package else made_package(folder)
         shutil.copy(package, machine.tree / 'root')
         with machine:
@@ -116,14 +116,6 @@ def measure(options):
             finally:
                 print('```\n', flush=True)
     return shown('units', units.rows), '' if has_neighbours else f'{options.suite}: only the first half'
-
-
-def made_package(folder):
-    say('makes the package')
-    ended = subprocess.run([LAUNCHER, 'package', folder], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=3600)
-    if ended.returncode != 0:
-        raise CannotMeasure(f'./dozo package: {ended.stderr[-1500:]}')
-    return Path(ended.stdout.strip().splitlines()[-1])
 
 
 class Units(Transcript):

@@ -187,7 +187,7 @@ test_as_new_user() {
         fail 'a removal: expected settings and data, and no program'
 }
 
-# Makes a release, and verifies it as a stranger does. The long form makes the package twice: both have the same bytes.
+# Makes a release, and verifies it as a stranger does. The long form makes the packages twice: both have the same bytes.
 release() {
     ssh-keygen -q -t ed25519 -N '' -f "$work/key"
     DOZO_RELEASE_KEY=$work/key ./dozo release --rehearse "$work/release" > "$work/package.log" 2>&1 || fail './dozo release' "$work/package.log"
@@ -196,7 +196,10 @@ release() {
         sha256sum --quiet -c SHA256SUMS && python3 -m json.tool ./*.cdx.json) > "$work/package.log" 2>&1 ||
         fail 'the release is not as signed' "$work/package.log"
     package=$(ls "$work"/release/*.tar.gz)
-    [[ -n ${options[*]} ]] || cmp "$package" "$(./dozo package "$work" 2> "$work/package.log")" || fail 'two packages of one commit differ'
+    [[ -n ${options[*]} ]] || {
+        ./dozo package --deb "$work/again" > /dev/null 2> "$work/package.log"
+        cmp "$package" "$work"/again/*.tar.gz && cmp "$work"/release/*.deb "$work"/again/*.deb || fail 'two packages of one commit differ'
+    }
     [[ $(./dozo release "$work/second" 2>&1) == *'expected a version without -SNAPSHOT'* ]] || fail 'a release of a snapshot was not refused'
 }
 
@@ -211,7 +214,7 @@ if [[ ${1:-} == --on-new-machine ]]; then
     exit 0
 fi
 [[ $(id -u) == 0 && $(uname -s) == Linux ]] || fail 'expected root on Linux'
-for each in systemd-analyze systemd-sysusers unshare ip openssl ssh-keygen curl python3 setpriv runuser sshd; do
+for each in systemd-analyze systemd-sysusers unshare ip openssl ssh-keygen curl dpkg-deb python3 setpriv runuser sshd; do
     PATH=$PATH:/usr/sbin:/sbin type -P "$each" > /dev/null || fail "missing: $each"
 done
 options=()

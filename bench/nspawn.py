@@ -60,7 +60,10 @@ class Machine:
     def has_booted(self):
         if self.container.poll() is not None:
             raise CannotMeasure(f'the container ended: {self.console()}')
-        self.init = next((pid for pid in children(self.container.pid) if name_and_session(pid)[0] == 'systemd'), None)
+        try:
+            self.init = next((pid for pid in children(self.container.pid) if name_and_session(pid)[0] == 'systemd'), None)
+        except (FileNotFoundError, ProcessLookupError):
+            return False  # a child ended meanwhile
         return self.init is not None and self.state() in ('running', 'degraded')
 
     def state(self):

@@ -227,7 +227,7 @@ check_maven() {
     grep -qF 'Checksum validation failed' "$work/package.log" || fail 'Maven failed for another reason' "$work/package.log"
 }
 
-# Makes a release, and verifies it as a stranger does. The long form makes the package twice: both have the same bytes.
+# Makes a release, and verifies it as a stranger does. The long form makes the packages twice: both have the same bytes.
 release() {
     ssh-keygen -q -t ed25519 -N '' -f "$work/key"
     DOZO_RELEASE_KEY=$work/key ./dozo release --rehearse "$work/release" > "$work/package.log" 2>&1 || fail './dozo release' "$work/package.log"
@@ -238,7 +238,10 @@ release() {
     package=$(ls "$work"/release/*.tar.gz)
     check_lists
     check_maven
-    [[ -n ${options[*]} ]] || cmp "$package" "$(./dozo package "$work" 2> "$work/package.log")" || fail 'two packages of one commit differ'
+    [[ -n ${options[*]} ]] || {
+        ./dozo package --deb "$work/again" > /dev/null 2> "$work/package.log"
+        cmp "$package" "$work"/again/*.tar.gz && cmp "$work"/release/*.deb "$work"/again/*.deb || fail 'two packages of one commit differ'
+    }
     [[ $(./dozo release "$work/second" 2>&1) == *'expected a version without -SNAPSHOT'* ]] || fail 'a release of a snapshot was not refused'
 }
 
@@ -253,7 +256,7 @@ if [[ ${1:-} == --on-new-machine ]]; then
     exit 0
 fi
 [[ $(id -u) == 0 && $(uname -s) == Linux ]] || fail 'expected root on Linux'
-for each in systemd-analyze systemd-sysusers unshare ip openssl ssh-keygen curl python3 setpriv runuser sshd; do
+for each in systemd-analyze systemd-sysusers unshare ip openssl ssh-keygen curl dpkg-deb python3 setpriv runuser sshd; do
     PATH=$PATH:/usr/sbin:/sbin type -P "$each" > /dev/null || fail "missing: $each"
 done
 options=()

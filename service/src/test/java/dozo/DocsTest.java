@@ -13,13 +13,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The documentation: every link leads somewhere, lines can be read and compared, and it stays short enough to be read. */
 class DocsTest {
 
-    private static final Path TOP = Path.of("..").toAbsolutePath().normalize();
+    static final Path TOP = Path.of("..").toAbsolutePath().normalize();
 
     private static final int WORDS_MAX = 60_000;
     private static final int LINE_MAX = 200;
@@ -80,7 +81,35 @@ class DocsTest {
         assertThat(words).isLessThanOrEqualTo(WORDS_MAX);
     }
 
-    private static List<Path> pages() throws IOException {
+    @Test
+    void everyPromiseOfTheReadmeHasAPageAndTests() throws IOException {
+        String promises =
+                Files.readString(TOP.resolve("README.md")).replaceAll("(?s).*\n## Promises\n(.*?)\n## .*", "$1");
+        List<String> rows =
+                promises.lines().filter(line -> line.matches("\\| \\d.*")).toList();
+        Set<String> tests = tests();
+
+        assertThat(rows).hasSize(8).allSatisfy(row -> {
+            assertThat(row).contains("](docs/");
+            assertThat(Pattern.compile("`(\\w+)`")
+                            .matcher(row.substring(row.lastIndexOf("| ", row.length() - 3)))
+                            .results()
+                            .map(found -> found.group(1)))
+                    .isNotEmpty()
+                    .isSubsetOf(tests);
+        });
+    }
+
+    /** Returns the names of all classes of tests. */
+    static Set<String> tests() throws IOException {
+        try (Stream<Path> files =
+                Files.find(TOP, 12, (file, facts) -> file.toString().matches(".*/src/test/.*\\.java"))) {
+            return files.map(file -> file.getFileName().toString().replace(".java", ""))
+                    .collect(Collectors.toSet());
+        }
+    }
+
+    static List<Path> pages() throws IOException {
         try (Stream<Path> top = Files.list(TOP);
                 Stream<Path> below = Files.walk(TOP.resolve("docs"))) {
             return Stream.concat(top, below)
@@ -90,7 +119,7 @@ class DocsTest {
     }
 
     /** Returns a page without what the program makes of it. */
-    private static String written(Path page) throws IOException {
+    static String written(Path page) throws IOException {
         return Files.readString(page)
                 .replaceAll("(?s)<!-- made by the program.*<!-- end of what the program makes -->", "");
     }

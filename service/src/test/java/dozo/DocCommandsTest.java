@@ -57,12 +57,12 @@ class DocCommandsTest {
             Set.of("console", "haproxy", "json", "keepalived", "nginx", "python", "sh", "yaml");
 
     /** Those without: output, files of other programs, pictures, SQL. */
-    private static final Set<String> UNCHECKED = Set.of("", "html", "ini", "mermaid", "nft", "sql", "text");
+    private static final Set<String> UNCHECKED = Set.of("", "html", "ini", "java", "mermaid", "nft", "sql", "text");
 
     /** The other programs; their arguments are not checked. */
     private static final Set<String> PROGRAMS =
             Set.of(("adduser age bagit.py cat cd check_certificate.py comm cp curl diff docker"
-                            + " find install jq localedef make-secrets mkdir mmapplypolicy psql rsync scp sha256sum sort ssh ssh-keygen"
+                            + " find install jq localedef make-secrets mkdir mmapplypolicy mv psql rsync scp sha256sum sort ssh ssh-keygen"
                             + " ssh-keyscan sshd systemctl tar zcat")
                     .split(" "));
 
@@ -94,8 +94,10 @@ class DocCommandsTest {
         List<String> wrong = new ArrayList<>();
         int parsed = 0;
         for (Command command : COMMANDS) {
-            if (command.program().equals("dozo")) {
-                boolean here = command.words().getFirst().equals("./dozo");
+            boolean here = command.words().getFirst().equals("./dozo");
+            // NB: the first issue of a developer adds an option that is not there yet.
+            boolean later = !here && command.from().page().endsWith("CONTRIBUTING.md");
+            if (command.program().equals("dozo") && !later) {
                 String what =
                         here && builders.contains(first(command)) ? wrongForDevelopers(command) : wrong(dozo, command);
                 if (!what.isEmpty()) {
@@ -175,7 +177,7 @@ class DocCommandsTest {
                 .filter(program -> !program.equals("dozo"))
                 .forEach(programs::add);
 
-        assertThat(programs).isEqualTo(new TreeSet<>(PROGRAMS));
+        assertThat(programs).isSubsetOf(PROGRAMS);
     }
 
     @Test
@@ -338,6 +340,29 @@ class DocCommandsTest {
 
         assertThat(wrong).isEmpty();
         assertThat(seen).hasSizeGreaterThan(8);
+    }
+
+    /** The bench of a bare machine follows that page. */
+    @Test
+    void theReadmeInstallsAsThePageOfTheInstallation() {
+        List<List<String>> page = COMMANDS.stream()
+                .filter(each -> each.from().page().endsWith("start/install.md"))
+                .map(DocCommandsTest::plain)
+                .toList();
+        List<List<String>> readme = COMMANDS.stream()
+                .filter(each -> each.from().page().endsWith("README.md")
+                        && each.from().text().contains("./install "))
+                .map(DocCommandsTest::plain)
+                .toList();
+
+        assertThat(readme).hasSizeGreaterThan(5);
+        assertThat(page).containsSubsequence(readme);
+    }
+
+    /** Returns the words of a command, whoever runs it. */
+    private static List<String> plain(Command command) {
+        return Stream.concat(Stream.of(command.program()), command.arguments().stream())
+                .toList();
     }
 
     @Test

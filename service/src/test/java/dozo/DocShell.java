@@ -47,8 +47,8 @@ public final class DocShell implements AutoCloseable {
             done
             """;
 
-    /** What differs from one time to another: text left out, numbers, rates, the width of columns. */
-    private static final Pattern VARIES = Pattern.compile("…|[+-]?\\d[\\d.,:+-]*|[kMGT]?B/s| +");
+    /** What differs from one time to another: text left out, numbers, units of sizes, the width of columns. */
+    private static final Pattern VARIES = Pattern.compile("…|[+-]?\\d[\\d.,:+-]*|\\b[kMGT]?B\\b| +");
 
     private final Path folder;
     private final Map<String, String> instead = new LinkedHashMap<>();
@@ -110,7 +110,7 @@ public final class DocShell implements AutoCloseable {
                                         switch (found.group().charAt(0)) {
                                             case '…' -> line.equals("…") ? "(?s:.*)" : ".*";
                                             case ' ' -> " +";
-                                            case 'B', 'k', 'M', 'G', 'T' -> "[kMGT]?B/s";
+                                            case 'B', 'k', 'M', 'G', 'T' -> "[kMGT]?B";
                                             default -> "[\\d.,:+-]+";
                                         });
                         end = found.end();

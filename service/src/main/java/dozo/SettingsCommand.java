@@ -80,7 +80,7 @@ final class SettingsCommand implements Callable<Integer> {
                 lines.append("%n# %s.%n# Expected %s.%s%n#%s=%s%n"
                         .formatted(
                                 plain(each.says().value()),
-                                plain(each.allowed().replaceFirst(",$", "")),
+                                plain(each.allowed()),
                                 each.standard().isEmpty()
                                         ? " Default: " + plain(each.says().empty()) + "."
                                         : "",

@@ -3,6 +3,7 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The documentation: every link leads somewhere, lines can be read and compared, and it stays short enough to be read. */
 class DocsTest {
 
-    private static final Path TOP = Path.of("..").toAbsolutePath().normalize();
+    static final Path TOP = Path.of("..").toAbsolutePath().normalize();
 
     private static final Path REFERENCE = TOP.resolve("docs/reference");
 
@@ -97,7 +98,49 @@ class DocsTest {
         assertThat(words).isLessThanOrEqualTo(WORDS_MAX);
     }
 
-    private static List<Path> pages() throws IOException {
+    @Test
+    void everyPromiseOfTheReadmeHasAPageAndTests() throws IOException {
+        String promises =
+                Files.readString(TOP.resolve("README.md")).replaceAll("(?s).*\n## Promises\n(.*?)\n## .*", "$1");
+        List<String> rows =
+                promises.lines().filter(line -> line.matches("\\| \\d.*")).toList();
+        Set<String> tests = tests();
+
+        assertThat(rows).hasSize(8).allSatisfy(row -> {
+            assertThat(row).contains("](docs/");
+            assertThat(Pattern.compile("`(\\w+)`")
+                            .matcher(row.substring(row.lastIndexOf("| ", row.length() - 3)))
+                            .results()
+                            .map(found -> found.group(1)))
+                    .isNotEmpty()
+                    .isSubsetOf(tests);
+        });
+    }
+
+    /** Returns the names of all classes of tests. */
+    static Set<String> tests() throws IOException {
+        Set<String> tests = new TreeSet<>();
+        for (Path modules : List.of(TOP, TOP.resolve("batch-jobs"))) {
+            try (DirectoryStream<Path> each = Files.newDirectoryStream(modules)) {
+                for (Path module : each) {
+                    add(module.resolve("src/test/java"), tests);
+                }
+            }
+        }
+        return tests;
+    }
+
+    private static void add(Path sources, Set<String> tests) throws IOException {
+        if (Files.exists(sources)) {
+            try (Stream<Path> files = Files.walk(sources)) {
+                files.map(file -> file.getFileName().toString())
+                        .filter(name -> name.endsWith(".java"))
+                        .forEach(name -> tests.add(name.replace(".java", "")));
+            }
+        }
+    }
+
+    static List<Path> pages() throws IOException {
         try (Stream<Path> top = Files.list(TOP);
                 Stream<Path> below = Files.walk(TOP.resolve("docs"))) {
             return Stream.concat(top, below)

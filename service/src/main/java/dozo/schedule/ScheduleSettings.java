@@ -15,7 +15,7 @@ public record ScheduleSettings(
         @Setting(
                 value = "when the nightly backup starts, at sites without schedules of their own",
                 allowed = "second, minute, hour, day, month and weekday, such as 0 0 1 * * * for one o'clock every"
-                        + " night, or - for never,")
+                        + " night, or - for never")
         @DefaultValue("0 0 1 * * *")
         String cron,
 

@@ -92,7 +92,7 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
         if (!says.allowed().isEmpty()) {
             return says.allowed();
         }
-        String range = range().isEmpty() ? "" : ", " + range() + ",";
+        String range = range().isEmpty() ? "" : ", " + range();
         return switch (kind()) {
             case NUMBER -> "a whole number" + range;
             case TIME -> "a duration with a unit, such as 500ms, 10s, 5m, 36h or 90d" + range;
@@ -104,7 +104,7 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
 
     /** Describes the allowed values for a narrow column. */
     public String allowedInShort() {
-        return range().isEmpty() ? allowed().replaceFirst(",$", "") : range();
+        return range().isEmpty() ? allowed() : range();
     }
 
     private String range() {

@@ -43,6 +43,7 @@ public final class Given {
     public static final Set<String> OTHERS = Set.of(
             "DOZO_CA_FILE",
             "DOZO_DEMAND_SHARED_DATA",
+            "DOZO_FLYWHEEL_KEY_FILE",
             "DOZO_HEAP",
             "DOZO_JAVA_HOME",
             "DOZO_PASSWORD_FILE",

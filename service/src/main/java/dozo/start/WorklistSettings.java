@@ -53,7 +53,7 @@ public record WorklistSettings(
         @Setting(
                 value = "when the worklist is read automatically",
                 allowed = "second, minute, hour, day, month and weekday, such as 0 10 * * * * for ten past every"
-                        + " hour, or - for never,")
+                        + " hour, or - for never")
         @DefaultValue("0 10 * * * *")
         String cron,
 

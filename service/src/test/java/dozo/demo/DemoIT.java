@@ -1,10 +1,13 @@
 package dozo.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.Application;
+import dozo.DocShell;
 import dozo.Ended;
+import dozo.RunningService;
 import dozo.db.ChildJava;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
@@ -20,9 +23,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,7 +45,7 @@ class DemoIT {
 
     @BeforeEach
     void unpack() throws IOException {
-        TestDatabase.unpacked(folder.resolve("work/service/postgres"));
+        TestDatabase.unpacked(folder.resolve("demo-work/service/postgres"));
     }
 
     @AfterEach
@@ -48,22 +53,53 @@ class DemoIT {
         execute(List.of("chmod", "-R", "u+rwX", folder.toString()));
     }
 
+    /** With the commands that the README types meanwhile, and with what it shows. */
     @Test
     void madeUpExperimentsAreAllSafeAndASecondNightSendsNothing() throws Exception {
-        Ended first = demo("--work", folder.resolve("work").toString());
-        assertThat(first.out()).contains("DR site: OpenSSH", "脳機能");
+        Path work = folder.resolve("demo-work");
+        Ended first = demo("--work", work.toString());
+        assertThat(first.out())
+                .contains("DR site: OpenSSH", "脳機能")
+                .containsPattern(DocShell.shown("README.md", "./dozo demo --once"));
         assertEndsWell(first);
 
         try (ServerSocket usual = new ServerSocket()) {
             occupyUsualPort(usual);
-            Ended second = demo("--work", folder.resolve("work").toString());
-            assertThat(second.out())
-                    .contains("run 2 is complete: nothing to send", "All 4 experiments are safe")
-                    .doesNotContain("8080");
-            assertThat(second.code()).isZero();
+            Path printed = folder.resolve("printed");
+            Process second = process(java().arguments("demo"), "--work", work.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(printed.toFile())
+                    .start();
+            try {
+                await().atMost(Duration.ofMinutes(5))
+                        .failFast("the demonstration has ended", () -> !second.isAlive())
+                        .until(() -> Files.readString(printed).contains("\nNext: "));
+                assertThat(Files.readString(printed).replace(work.toString(), "demo-work"))
+                        .contains("run 2 is complete: nothing to send", "All 4 experiments are safe")
+                        .doesNotContain("8080")
+                        .containsPattern(DocShell.shown("README.md", "./dozo demo\n"));
+                typeTheReadme(work);
+            } finally {
+                second.destroy();
+                second.waitFor();
+            }
         }
 
         assertEveryBagIsAnExperiment();
+    }
+
+    private void typeTheReadme(Path work) throws Exception {
+        try (RunningService service = RunningService.shared();
+                DocShell shell = new DocShell(
+                        folder,
+                        Map.of("DOZO_PASSWORD_FILE", service.passwordFile().toString()))) {
+            shell.instead("(\\$PWD/)?demo-work", work)
+                    .instead(" docs ", " " + work.resolve("source/2026-04-17_MR3T_S0123") + " ")
+                    .instead("http://127.0.0.1:8081", service.url());
+            shell.typeAndCompare("README.md", "sha256sum -c");
+            shell.typeAndCompare("README.md", "./dozo copy");
+            shell.typeAndCompare("README.md", "./dozo project add");
+        }
     }
 
     @Test
@@ -83,11 +119,11 @@ class DemoIT {
                 "--data",
                 data.toString(),
                 "--work",
-                folder.resolve("work").toString());
+                folder.resolve("demo-work").toString());
 
         assertThat(demo.out()).contains("DR site: embedded MINA", "safe: ");
         assertThat(demo.code()).isZero();
-        assertThat(same(experiment, folder.resolve("work/dr-site/demo/E0001/data")))
+        assertThat(same(experiment, folder.resolve("demo-work/dr-site/demo/E0001/data")))
                 .isTrue();
     }
 
@@ -101,7 +137,10 @@ class DemoIT {
         Path corpus = Path.of(shared);
 
         Ended demo = demo(
-                "--data", corpus.toString(), "--work", folder.resolve("work").toString());
+                "--data",
+                corpus.toString(),
+                "--work",
+                folder.resolve("demo-work").toString());
 
         assertThat(demo.out()).contains("experiments are safe:");
         assertThat(demo.code()).isZero();
@@ -111,7 +150,7 @@ class DemoIT {
         }
         experiments.sort(null);
         for (int i = 0; i < experiments.size(); i++) {
-            Path copy = folder.resolve("work/dr-site/demo/E%04d/data".formatted(i + 1));
+            Path copy = folder.resolve("demo-work/dr-site/demo/E%04d/data".formatted(i + 1));
             assertThat(same(experiments.get(i), copy))
                     .as("%s in %s", experiments.get(i), copy)
                     .isTrue();
@@ -125,7 +164,7 @@ class DemoIT {
         Path secret = data.resolve("one/secret");
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("---------"));
         String[] arguments = {
-            "--data", data.toString(), "--work", folder.resolve("work").toString()
+            "--data", data.toString(), "--work", folder.resolve("demo-work").toString()
         };
 
         Ended first = demo(arguments);
@@ -159,7 +198,7 @@ class DemoIT {
             String port = String.valueOf(other.getLocalPort());
             Ended demo = demo(
                     "--data", folder.resolve("data").toString(),
-                    "--work", folder.resolve("work").toString(),
+                    "--work", folder.resolve("demo-work").toString(),
                     "--port", port);
 
             assertThat(demo.out())
@@ -179,8 +218,8 @@ class DemoIT {
     }
 
     private void assertEveryBagIsAnExperiment() throws Exception {
-        Path source = folder.resolve("work/source");
-        Path data = folder.resolve("work/dr-site/demo");
+        Path source = folder.resolve("demo-work/source");
+        Path data = folder.resolve("demo-work/dr-site/demo");
         List<Path> experiments = new ArrayList<>();
         try (var children = Files.newDirectoryStream(source)) {
             children.forEach(experiments::add);
@@ -273,12 +312,16 @@ class DemoIT {
         return ChildJava.of(Application.class).options("-Xmx512m").fromCache();
     }
 
-    /** Drops root's right to read everything, because no file would be unreadable. */
     private static Ended demo(ChildJava java, String... arguments) throws Exception {
+        return Ended.of(process(java.arguments("demo", "--once"), arguments));
+    }
+
+    /** Drops root's right to read everything, because no file would be unreadable. */
+    private static ProcessBuilder process(ChildJava java, String... arguments) {
         if (System.getProperty("user.name").equals("root")) {
             java.by(List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search"));
         }
-        return Ended.of(java.arguments("demo", "--once").arguments(arguments).process());
+        return java.arguments(arguments).process();
     }
 
     private static Ended execute(List<String> command) throws Exception {

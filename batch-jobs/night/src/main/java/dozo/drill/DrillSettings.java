@@ -16,7 +16,7 @@ public record DrillSettings(
         @Setting(
                 value = "when drills start",
                 allowed = "second, minute, hour, day, month and weekday, such as 0 0 12 * * * for noon every day, or"
-                        + " - for never,")
+                        + " - for never")
         @DefaultValue("0 0 12 * * *")
         String cron,
 

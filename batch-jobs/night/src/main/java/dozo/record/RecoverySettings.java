@@ -14,7 +14,7 @@ public record RecoverySettings(
                 value =
                         "more public keys that can read the records of the catalogue at the sites, beside the service's own"
                                 + " `recovery-key`",
-                allowed = "age1…, several with commas between them,",
+                allowed = "age1…, several with commas between them",
                 empty = "none")
         @DefaultValue("")
         String recipients) {

@@ -21,7 +21,7 @@ public record ScrubSettings(
         @Setting(
                 value = "when the schedule reads, by the clocks of `DOZO_SCHEDULE_ZONE`; it may go over midnight",
                 allowed =
-                        "two different times of the day as 20:00-06:00, 00:00-24:00 for the whole day, or - for never,")
+                        "two different times of the day as 20:00-06:00, 00:00-24:00 for the whole day, or - for never")
         @DefaultValue("00:00-24:00")
         String window,
 

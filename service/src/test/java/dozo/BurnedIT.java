@@ -12,6 +12,7 @@ import dozo.people.Role;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -190,7 +191,7 @@ class BurnedIT {
     private static String listing(Path top) {
         return """
                 cd '%s'
-                LC_ALL=C TZ=UTC find . -printf '%%P %%y %%n %%m %%U:%%G %%TY-%%Tm-%%Td %%TT %%l\\0' | sort -z | tr '\\0' '\\n'
+                LC_ALL=C TZ=UTC find . -mindepth 1 -printf '%%P %%y %%n %%m %%U:%%G %%TY-%%Tm-%%Td %%TT %%l\\0' | sort -z | tr '\\0' '\\n'
                 find . -type f -print0 | sort -z | xargs -0 sha256sum
                 """.formatted(top);
     }
@@ -218,6 +219,7 @@ class BurnedIT {
                     .contains("is signed with another key: " + paper.fingerprint());
             assertThat(machine.run(paper.on(rebuild)).ends(0).out()).contains("everything is verified");
 
+            edit(machine, page);
             assertThat(machine.run(page.take("systemctl enable ")).ends(0).out())
                     .contains("open findings: 0");
             String experiments =
@@ -236,7 +238,7 @@ class BurnedIT {
             int end = (int) rows.stream()
                     .takeWhile(row -> !row.equals(lastWith("run.ended", rows)))
                     .count();
-            assertThat(machine.run("dozo ledger list").ends(0).out().lines())
+            assertThat(machine.run("TZ=%s dozo ledger list".formatted(ZoneId.systemDefault())).ends(0).out().lines())
                     .as("all until the last night wrote its records")
                     .containsSequence(rows.subList(0, end));
             machine.run("dozo ledger verify").ends(0);
@@ -247,6 +249,22 @@ class BurnedIT {
             withoutDozo(machine, page.take("mkdir E7 "));
         }
         page.assertAllTaken();
+    }
+
+    /** Writes what the page says into the file of {@code systemctl edit dozo}, which opens an editor. */
+    private static void edit(NewMachine machine, Commands page) throws IOException {
+        page.leave(Set.of("systemctl edit dozo"), "it opens an editor");
+        String lines = CODE.matcher(text(PAGE))
+                .results()
+                .map(found -> String.valueOf(found.group(2)))
+                .filter(code -> code.startsWith("[Service]") || code.contains("=CAP_"))
+                .collect(Collectors.joining("\n"));
+        assertThat(lines.lines()).hasSize(3);
+        machine.run("""
+                mkdir -p /etc/systemd/system/dozo.service.d
+                cat > /etc/systemd/system/dozo.service.d/override.conf << 'END'
+                %s
+                END""".formatted(lines)).ends(0);
     }
 
     private static String lastWith(String action, List<String> rows) {
@@ -294,6 +312,7 @@ class BurnedIT {
             addKey(machine, machine.run(listsOnly).ends(69).out());
 
             assertThat(machine.run(listsOnly).ends(1).out()).contains("nothing is verified yet");
+            edit(machine, page);
             String start = page.take("systemctl enable ");
             String restore = page.take("mkdir -p /data");
             machine.run(start);

@@ -62,15 +62,16 @@ final class NewMachine implements AutoCloseable {
             ip link set lo up
             cat > usr/local/bin/systemctl << 'SYSTEMCTL'
             #!/bin/bash
-            of() { sed -n "s/^$1=//p" /usr/lib/systemd/system/dozo.service; }
+            of() { cat /usr/lib/systemd/system/dozo.service /etc/systemd/system/dozo.service.d/* 2> /dev/null | sed -n "s/^$1=//p" | tail -n 1; }
             case $* in
                 --version) exec /usr/bin/systemctl --version ;;
                 'enable --now dozo' | 'start dozo')
                     install -d -o dozo -g dozo /var/cache/dozo
                     cd "$(of WorkingDirectory)"
-                    # shellcheck disable=SC2046
-                    env $(of Environment) setpriv --reuid "$(of User)" --regid "$(of Group)" --clear-groups $(of ExecStart) \\
-                        > /var/log/dozo.log 2>&1 < /dev/null &
+                    may=$(of AmbientCapabilities)
+                    may=${may:++${may#CAP_}}
+                    env $(of Environment) setpriv --reuid "$(of User)" --regid "$(of Group)" --clear-groups \\
+                        ${may:+--inh-caps "${may,,}" --ambient-caps "${may,,}"} $(of ExecStart) > /var/log/dozo.log 2>&1 < /dev/null &
                     echo $! > /run/dozo.pid
                     until curl -sf -o /dev/null http://127.0.0.1:8080/actuator/health; do
                         kill -0 $! 2> /dev/null || { cat /var/log/dozo.log && exit 1; }

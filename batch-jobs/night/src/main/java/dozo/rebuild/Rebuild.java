@@ -385,6 +385,8 @@ public class Rebuild {
         }
         if (foundCopies.waiting(List.of(experiment), site).isEmpty()) {
             verification.conclude(run, site, experiment);
+        } else {
+            verification.count(experiment);
         }
     }
 

@@ -53,7 +53,8 @@ import picocli.CommandLine.Spec;
             "For a new machine after a disaster. It takes the settings of the service; start the service only after the end.",
             "Nothing is written at the site. After an interruption the same command continues."
         },
-        footer = {"", "Exit code 0: everything at the site was verified; 1: there are findings."})
+        footer = {"", "Exit code 0: everything at the site was verified; 1: there are findings, or it was --lists-only."
+        })
 final class RebuildCommand implements Callable<Integer> {
 
     private static final Duration SHOWN_EVERY = Duration.ofSeconds(2);
@@ -82,6 +83,14 @@ final class RebuildCommand implements Callable<Integer> {
             paramLabel = "FINGERPRINT",
             description = "Only records signed with this key, as dozo certificate-key prints it. Repeatable.")
     private List<String> signedBy = List.of();
+
+    @Option(
+            names = "--lists-only",
+            description = {
+                "Ends before the copies are verified. Start the service and restore what is urgent: a restore verifies what it gets.",
+                "Then stop the service and repeat the command without this option. No night starts before that."
+            })
+    private boolean listsOnly;
 
     @Mixin
     private SiteCommand.Access access = new SiteCommand.Access();
@@ -142,7 +151,7 @@ final class RebuildCommand implements Callable<Integer> {
         Thread shown = Thread.ofVirtual().start(() -> show(rebuild));
         Run run;
         try {
-            run = rebuild.run(name, terms.address(own), key.orElse(null));
+            run = rebuild.run(name, terms.address(own), key.orElse(null), listsOnly);
         } finally {
             shown.interrupt();
             shown.join();
@@ -152,6 +161,13 @@ final class RebuildCommand implements Callable<Integer> {
         Progress done = rebuild.progress();
         out.println("lists: %,d files, folders and links of %,d experiments in %.1f s"
                 .formatted(done.entries(), done.done(), seconds(done.lists())));
+        if (listsOnly) {
+            out.println(
+                    "nothing is verified yet: start the service and restore what is urgent; then stop it, and repeat"
+                            + " the command without --lists-only");
+            out.flush();
+            return Exit.NOT_SAFE;
+        }
         out.println("digests: %,d files, folders and links, %s in %.1f s"
                 .formatted(done.verified(), Size.text(done.bytesVerified()), seconds(done.digests())));
         out.println(

@@ -70,7 +70,7 @@ public record ManifestApi(
      * @param targetBytes the target of a link, in base64
      * @param user the number of the user that it belongs to at the source, and {@code group} of the group; missing: unknown
      * @param attributes its ACLs and other extended attributes when it was sealed
-     * @param copyBytes the path of the file's copy below the site's root, in base64; missing: not a file, or never verified there
+     * @param copyBytes the path of the file's copy below the site's root, in base64; missing: not a file, or neither verified nor found there
      * @param sha256 the digest of that copy
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once

@@ -303,7 +303,7 @@ public final class SiteCommand {
             name = "show",
             mixinStandardHelpOptions = true,
             description =
-                    "Shows a site's address, its capabilities at the last check and since when, and its capacity.")
+                    "Shows a site's address and host key, its capabilities at the last check and since when, and its capacity.")
     int show(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
         Answer<JsonNode> answer = service.send("get", address(name), null);
@@ -316,6 +316,10 @@ public final class SiteCommand {
                     "site {name}[ ({title})] at {user}@{host}:{port}:{root}",
                     "  through  {jump.user}@{jump.host}:{jump.port}",
                     "{dscp?}  DSCP     {dscp}");
+            site.path("hostKey")
+                    .asString()
+                    .lines()
+                    .forEach(line -> out.println("  host key " + Connection.visible(line)));
             if (can.isObject()) {
                 SiteReport.capabilities(out, can);
                 Phrase.print(out, can, "  since    {firstSeenAt}, last seen {lastSeenAt}");

@@ -10,7 +10,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * it found again have it as their last run, and stand. Findings whose items it has not checked stay open, as do those
  * that are reported only once (ADR 0030). A replication looks at no source, and no other run looks at the site that a
  * replication has read (ADR 0073). A night of a part checks again what concerns no experiment only for an earlier night
- * of the same part (ADR 0078).
+ * of the same part (ADR 0078). A rebuild looks again only at copies whose state an earlier one could not find out.
  */
 public final class Supersession {
 
@@ -112,8 +112,10 @@ public final class Supersession {
                                   f.reason in ('SOURCE_DIFFERS', 'MISMATCHED', 'SITE_REFUSED', 'UNPROVEN', 'UNSETTLED')
                                   and exists (select from run_experiment c
                                               where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
+                              when now.kind = 'rebuild' then
+                                  earlier.kind = 'rebuild' and f.reason = 'UNPROVEN'
                               when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
-                                  now.kind <> 'rebuild' and exists (
+                                  exists (
                                           select from run_included i
                                           where i.run_id = now.run_id and i.experiment_id = f.experiment_id and i.living)
                                   or f.experiment_id is null and now.kind = 'nightlyBackup'

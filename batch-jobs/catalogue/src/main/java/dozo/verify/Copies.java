@@ -42,8 +42,8 @@ public class Copies {
         return of("entry_receipt", experimentId, siteId, entryNumbers);
     }
 
-    /** Returns where the copies of these entries are if what the site claims is true: nobody has verified it yet. */
-    List<SiteCopy> ofClaimed(int experimentId, int siteId, int[] entryNumbers) {
+    /** Returns the same, also of entries that the site claims to hold and nobody has verified yet: where they are if that is true. */
+    public List<SiteCopy> ofClaimed(int experimentId, int siteId, int[] entryNumbers) {
         return of("claimed_entry", experimentId, siteId, entryNumbers);
     }
 

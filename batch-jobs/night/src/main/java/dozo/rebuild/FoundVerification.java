@@ -138,6 +138,11 @@ record FoundVerification(
                 "%s: the copy at the site, %s, %s".formatted(copy.name(), copy.path(), message));
     }
 
+    /** Counts an experiment with copies whose state is still unknown. */
+    void count(int experimentId) {
+        transaction.executeWithoutResult(_ -> receipts.count(experimentId));
+    }
+
     /**
      * Counts an experiment of which nothing is left to verify, and records that its tag files list what was verified: the
      * next night finds nothing to do, unless they are not as the catalogue knows them. Harmless if repeated, but for its row in the ledger.

@@ -56,6 +56,8 @@ public class Rebuild {
     static final String UNFINISHED =
             "the catalogue is being rebuilt: stop the service and run dozo rebuild-catalogue until it has finished";
 
+    private static final String UNUSABLE = "the records of the catalogue cannot be used";
+
     /** Claims that one command verifies: some thousand files. */
     private static final int CLAIMS_AT_ONCE = 4;
 
@@ -167,6 +169,15 @@ public class Rebuild {
      * @throws IOException if the site cannot be used; the same call continues
      */
     public Run run(String name, SiteAddress address, @Nullable RecordKey key) throws IOException, InterruptedException {
+        return run(name, address, key, false);
+    }
+
+    /**
+     * Does the same, or with {@code listsOnly} only the first part: then the run goes on, and the service can restore what the
+     * lists claim, because a restore verifies what it gets.
+     */
+    public Run run(String name, SiteAddress address, @Nullable RecordKey key, boolean listsOnly)
+            throws IOException, InterruptedException {
         Code.checked("site", name);
         Site site = open(begun(name, address, key), address);
         Run run = runs.goingOn().orElseThrow();
@@ -178,6 +189,9 @@ public class Rebuild {
                 load(run.id(), site.id(), reader);
                 looks.looked(run.id());
                 lists = Duration.ofNanos(System.nanoTime() - began);
+            }
+            if (listsOnly) {
+                return run;
             }
             began = System.nanoTime();
             verify(run.id(), site.id(), reader);
@@ -211,6 +225,11 @@ public class Rebuild {
         left.ifPresent(run -> {
             if (run.state() != RunState.RUNNING) {
                 throw Refusal.conflict("run", "run %d is active; stop it first", run.id());
+            }
+            if (key != null && !isWithRecords()) {
+                throw Refusal.conflict(
+                        "database",
+                        "this rebuild began without a recovery key; begin again with an empty database, or continue without the key");
             }
         });
         requireSite(name);
@@ -269,8 +288,7 @@ public class Rebuild {
                     : List.of(new Finding(
                             null,
                             Problem.NOT_REBUILT,
-                            "the records of the catalogue cannot be used: %s; only the bags were read"
-                                    .formatted(unusable)));
+                            "%s: %s; only the bags were read".formatted(UNUSABLE, unusable)));
         }
         List<Finding> found = new ArrayList<>();
         loaded.unusable().forEach(why -> found.add(new Finding(null, Problem.NOT_REBUILT, why)));
@@ -281,6 +299,14 @@ public class Rebuild {
                         "the records of %s cannot be used: %s; its bag was read instead"
                                 .formatted(broken.experiment(), broken.reason()))));
         return found;
+    }
+
+    /** Returns whether the first call had a key: then records were loaded, or it is a finding that they cannot be. */
+    private boolean isWithRecords() {
+        return isAny("""
+                select exists (select from ledger where action = 'catalogue.loaded')
+                    or exists (select from finding where starts_with(message, '%s'))
+                """.formatted(UNUSABLE));
     }
 
     private void requireEmpty() {
@@ -359,6 +385,8 @@ public class Rebuild {
         }
         if (foundCopies.waiting(List.of(experiment), site).isEmpty()) {
             verification.conclude(run, site, experiment);
+        } else {
+            verification.count(experiment);
         }
     }
 

@@ -16,7 +16,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
-/** The inventories of the manifests in the catalogue. */
+/**
+ * The inventories of the manifests in the catalogue. In one that was rebuilt they have the places of copies that nobody has
+ * verified yet, too: whoever restores computes the digest of what arrives.
+ */
 @Component
 public class Inventories {
 
@@ -47,7 +50,7 @@ public class Inventories {
                 .filter(entry -> entry.facts().kind() == EntryKind.FILE)
                 .mapToInt(Entry::number)
                 .toArray();
-        Map<Integer, SiteCopy> stored = copies.of(manifest.experimentId(), siteId, files).stream()
+        Map<Integer, SiteCopy> stored = copies.ofClaimed(manifest.experimentId(), siteId, files).stream()
                 .collect(Collectors.toMap(SiteCopy::entryNumber, Function.identity()));
         return entries.stream()
                 .map(entry -> {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
+import dozo.copy.Restore;
 import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
@@ -37,6 +39,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -235,6 +238,63 @@ class RebuildIT extends NightAtSite {
     }
 
     @Test
+    void whatIsUrgentIsRestoredBeforeAnythingIsVerifiedAndTheSameCallContinues() throws Exception {
+        Night.write(source, Map.of("changed", "content 1", "damaged", "right bytes", "a/b", "b"));
+        night.register("E1", source);
+        night.complete();
+        Files.writeString(source.resolve("changed"), "second content");
+        night.complete();
+        Path damaged = bag.resolve("data/damaged");
+        Trees.flip(damaged, 0);
+        rebuilt = Night.without(other);
+        RecordKey key = new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of());
+
+        Run lists = rebuilt.get(Rebuild.class).run("dr", site.address(), key, true);
+
+        assertThat(lists.state()).isEqualTo(RunState.RUNNING);
+        assertThat(rebuilt.count("select count(*) from receipt")).isZero();
+        assertThatThrownBy(() -> rebuilt.start()).isInstanceOf(Refusal.class);
+        Path first = folder.resolve("first");
+        Path second = folder.resolve("second");
+        List<Copy.Finding> lost = new ArrayList<>();
+        for (int manifest = 1; manifest <= 2; manifest++) {
+            try (Restore restore = rebuilt.restoring(
+                    rebuilt.experiment(), manifest, site.address(), manifest == 1 ? first : second, OPTIONS)) {
+                restore.run(lost::add);
+            }
+        }
+        assertThat(lost)
+                .extracting(Copy.Finding::problem, Copy.Finding::path)
+                .as("what arrives is verified")
+                .containsExactly(
+                        tuple(Problem.MISMATCHED, FilePath.of("damaged")),
+                        tuple(Problem.MISMATCHED, FilePath.of("damaged")));
+        assertThat(first.resolve("changed")).hasContent("content 1");
+        assertThat(second.resolve("changed")).hasContent("second content");
+        assertThat(second.resolve("a/b")).hasContent("b");
+
+        Trees.flip(damaged, 0);
+        Run run = rebuildFromRecords();
+
+        assertThat(run.id()).isEqualTo(lists.id());
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(rebuilt.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void aRebuildThatBeganWithoutAKeyDoesNotContinueAsIfItHadOne() throws Exception {
+        safe(Map.of("a", "b"));
+        rebuilt = Night.without(other);
+        rebuilt.get(Rebuild.class).run("dr", site.address(), null, true);
+
+        assertThatThrownBy(this::rebuildFromRecords)
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("began without a recovery key");
+
+        assertThat(rebuild().state()).isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
     void recordsThatCannotBeOpenedAreRefusedAndNothingIsLoaded() throws Exception {
         safe(Map.of("a", "b"));
         rebuilt = Night.without(other);
@@ -330,6 +390,13 @@ class RebuildIT extends NightAtSite {
     void ifNoRecordOfTheBaseIsUsableTheBagsAreRead() throws Exception {
         safe(Map.of("a", "b"));
         RecordsIT.damage(record(""));
+        rebuilt = Night.without(other);
+        rebuilt.get(Rebuild.class)
+                .run(
+                        "dr",
+                        site.address(),
+                        new RecordKey(Files.readString(Night.KEYS.resolve("recovery-key")), Set.of()),
+                        true);
         Run run = rebuildFromRecords();
 
         assertThat(rebuilt.findings(run)).singleElement().satisfies(finding -> {
@@ -520,21 +587,18 @@ class RebuildIT extends NightAtSite {
     void aCopyThatCannotBeReadStaysClaimedAndIsNotSentUntilItIsKnown() throws Exception {
         safe(Map.of("f", "f", "closed", "c"));
         Path closed = bag.resolve("data/closed");
-        Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
-        if (Files.isReadable(closed)) {
-            // Nothing is closed to root.
-            return;
+        try (AutoCloseable _ = Unreadable.make(closed)) {
+            assertThat(rebuilt(rebuild())).containsExactly(tuple("p/E1", Problem.UNPROVEN));
+            assertThat(rebuilt.count("select cardinality(entry_nos) from found_copy"))
+                    .isEqualTo(1);
+            rebuilt.register("E1", source);
+            assertThat(rebuilt(rebuilt.run())).containsExactly(tuple("p/E1", Problem.UNPROVEN));
+            assertThat(rebuilt.count("select count(*) from manifest")).isEqualTo(1);
         }
 
-        assertThat(rebuilt(rebuild())).containsExactly(tuple("p/E1", Problem.UNPROVEN));
-        assertThat(rebuilt.count("select cardinality(entry_nos) from found_copy"))
-                .isEqualTo(1);
-        rebuilt.register("E1", source);
-        assertThat(rebuilt(rebuilt.run())).containsExactly(tuple("p/E1", Problem.UNPROVEN));
-        assertThat(rebuilt.count("select count(*) from manifest")).isEqualTo(1);
-
-        Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rw-------"));
         assertThat(rebuild().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(rebuilt.count("select count(*) from finding where run_id = 1 and superseded_by is null"))
+                .isZero();
         assertThat(rebuilt.coverage().safe()).isTrue();
     }
 

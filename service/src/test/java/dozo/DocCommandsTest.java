@@ -61,8 +61,8 @@ class DocCommandsTest {
 
     /** The other programs; their arguments are not checked. */
     private static final Set<String> PROGRAMS =
-            Set.of(("adduser age bagit.py cat cd check_certificate.py comm cp curl diff docker"
-                            + " find install jq localedef make-secrets mkdir mmapplypolicy mv psql rsync scp sha256sum sort ssh ssh-keygen"
+            Set.of(("adduser age apt bagit.py cat cd check_certificate.py comm cp curl diff docker"
+                            + " find install jq localedef make-secrets mkdir mmapplypolicy mv pip psql python python3 rsync scp sha256sum sort ssh ssh-keygen"
                             + " ssh-keyscan sshd systemctl tar zcat")
                     .split(" "));
 

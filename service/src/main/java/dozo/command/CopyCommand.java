@@ -1,8 +1,11 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
+import dozo.copy.ProofList;
 import dozo.copy.UserCache;
 import dozo.crypto.Libcrypto;
 import dozo.file.Build;
@@ -11,6 +14,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -113,7 +117,7 @@ public final class CopyCommand {
             Instant asked = CLOCK.instant();
             SiteAddress site = request.site(options.login());
             String file = options.manifest();
-            try (CopyManifest manifest = file == null ? null : new CopyManifest(file);
+            try (ProofList manifest = file == null ? null : list(file);
                     Copy copy = request.copy(
                             site,
                             manifest == null ? options.copy() : options.copy().proving(manifest))) {
@@ -121,6 +125,9 @@ public final class CopyCommand {
             }
         } catch (RemoteException e) {
             throw new Failure(exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
+        } catch (UncheckedIOException e) {
+            throw new Failure(
+                    Exit.UNAVAILABLE, Login.visible("%s: %s".formatted(e.getMessage(), requireNonNull(e.getCause()))));
         } catch (IOException e) {
             // Java's exceptions say by their class what went wrong, Dozo's by their message.
             String why = e.getClass() == IOException.class ? e.getMessage() : e.toString();
@@ -128,7 +135,15 @@ public final class CopyCommand {
         }
     }
 
-    private int run(Copy copy, @Nullable CopyManifest manifest, SiteAddress site, Instant asked)
+    private static ProofList list(String file) {
+        try {
+            return new ProofList(Path.of(file));
+        } catch (IOException e) {
+            throw new Failure(Exit.USAGE, "--manifest cannot be written: " + Login.visible(e.toString()));
+        }
+    }
+
+    private int run(Copy copy, @Nullable ProofList manifest, SiteAddress site, Instant asked)
             throws IOException, InterruptedException {
         CopyMeter meter = CopyMeter.of(copy, err, options.quiet(), null);
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");

@@ -293,6 +293,18 @@ class CopyCommandIT {
         check(here, folder.resolve("back"));
         check(single, this.there);
         assertThat(single).content().endsWith("  renamed\n");
+
+        // Each write to it fails: the disk is full.
+        Files.createSymbolicLink(folder.resolve("full.part"), Path.of("/dev/full"));
+        assertThat(copy(
+                                "--manifest",
+                                folder.resolve("full").toString(),
+                                source.resolve("a.txt").toString(),
+                                at("y"))
+                        .ends(Exit.UNAVAILABLE)
+                        .err())
+                .contains("No space left on device");
+        assertThat(folder.resolve("full")).doesNotExist();
     }
 
     @Test

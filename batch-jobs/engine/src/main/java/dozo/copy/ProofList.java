@@ -1,8 +1,7 @@
-package dozo.command;
+package dozo.copy;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.copy.Copy;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.send.NameForm;
@@ -10,6 +9,7 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -18,7 +18,12 @@ import java.nio.file.StandardCopyOption;
  * The list of the verified files of a copy, as {@code sha256sum -c} reads it. It gets its name when all of the copy is verified;
  * until then nothing is changed that had this name.
  */
-final class CopyManifest implements Copy.Proofs, AutoCloseable {
+public final class ProofList implements Copy.Proofs, AutoCloseable {
+
+    /** The name of a file for which {@code sha256sum -c} would read its standard input. */
+    private static final FilePath DASH = FilePath.of("-");
+
+    private static final byte[] DASH_IN_HERE = {'.', '/', '-'};
 
     private final Path file;
     private final Path part;
@@ -27,34 +32,28 @@ final class CopyManifest implements Copy.Proofs, AutoCloseable {
     /**
      * Begins a list.
      *
-     * @throws Failure if it cannot be written there
+     * @throws IOException if it cannot be written there
      */
-    CopyManifest(String typed) {
-        file = Path.of(typed).toAbsolutePath();
-        part = file.resolveSibling(requireNonNull(file.getFileName()) + ".part");
-        try {
-            if (Files.isDirectory(file)) {
-                throw new IOException("it is a folder");
-            }
-            out = new BufferedOutputStream(Files.newOutputStream(part));
-        } catch (IOException e) {
-            throw new Failure(
-                    Exit.USAGE,
-                    "--manifest %s cannot be written: %s".formatted(Login.visible(typed), Login.visible(e.toString())));
+    public ProofList(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new FileAlreadyExistsException(file.toString(), null, "it is a folder");
         }
+        this.file = file.toAbsolutePath();
+        part = this.file.resolveSibling(requireNonNull(this.file.getFileName()) + ".part");
+        out = new BufferedOutputStream(Files.newOutputStream(part));
     }
 
     @Override
     public void file(FilePath path, Digest digest) {
         try {
-            NameForm.SHA256SUM.writeLine(out, digest.toString(), path.bytes());
+            NameForm.SHA256SUM.writeLine(out, digest.toString(), path.equals(DASH) ? DASH_IN_HERE : path.bytes());
         } catch (IOException e) {
             throw new UncheckedIOException("the manifest cannot be written", e);
         }
     }
 
     /** Gives it its name. */
-    void complete() throws IOException {
+    public void complete() throws IOException {
         out.close();
         Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }

@@ -77,7 +77,7 @@ def add_options(parser):
 
 def measure(options):
     """Returns the shortfalls, and a remark for the last line."""
-    chosen, rows = chosen_parts(options, WAYS), []
+    chosen, shortfalls = chosen_parts(options, WAYS), []
     with workspace(options.work) as (_, folder):
         say('makes the packages')
         earlier = package_of(options.earlier) if 'upgrade' in chosen else None
@@ -89,14 +89,14 @@ def measure(options):
                 say(f'{suite}: makes a machine')
                 machine = Machine(folder, suite, PACKAGES)
                 try:
-                    with machine, Stranger(machine, suite) as stranger:
+                    with machine, Stranger(machine) as stranger:
                         print(f'## {suite}, {way.__doc__}\n\n```', flush=True)
                         way(stranger, package, earlier)
                         print('```\n', flush=True)
                 finally:
                     shutil.rmtree(machine.tree)
-                rows += stranger.rows
-    return shown('a stranger', rows), ''
+                shortfalls += [f'{suite}: {each}' for each in shown(f'{suite}, {way.__doc__[:-1]}', stranger.rows)]
+    return shortfalls, ''
 
 
 def package_of(commit):
@@ -124,7 +124,7 @@ def first_way(stranger, package, _):
     total = sum(stranger.seconds[began:])
     stranger.tell(f'{total:.0f} s in commands')
     stranger.expect_same('commands of the pages with a result to check', len(stranger.judged), len(PRINTS))
-    stranger.rows.append(at_most(f'{stranger.suite}: package, first verified night, restores; s', total, SECONDS_MAX, f'{total:.0f}', True))
+    stranger.rows.append(at_most('package, first verified night, restores; s', total, SECONDS_MAX, f'{total:.0f}', True))
 
 
 def upgrade(stranger, package, earlier):
@@ -184,10 +184,9 @@ class Terminal:
 
 
 class Stranger(Transcript):
-    def __init__(self, machine, suite):
+    def __init__(self, machine):
         super().__init__()
         self.machine = machine
-        self.suite = suite
         self.terminal = Terminal(machine)
         self.seconds = []
         self.judged = set()
@@ -252,7 +251,7 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
         if code != code_wanted or wanted not in printed:
             print(f'{printed.strip()[-1500:]}\n        exit code {code}', flush=True)
             claimed = f'exit code {code_wanted}, "{wanted}"'
-            self.expect(f'{self.suite}: {shown_command}', claimed, f'exit code {code}: {printed.strip()[-200:]}', False)
+            self.expect(shown_command, claimed, f'exit code {code}: {printed.strip()[-200:]}', False)
         self.learn(shown_command, printed)
 
     def learn(self, command, printed):
@@ -266,7 +265,7 @@ ssh-keygen -q -Y sign -n dozo -f key SHA256SUMS"""
             self.expect_same('the fingerprint of the host key at both ends', re.search(r'SHA256:\S+', printed)[0], self.known['fingerprint'])
 
     def expect_same(self, name, found, claimed):
-        self.rows.append(exactly(f'{self.suite}: {name}', found, claimed))
+        self.rows.append(exactly(name, found, claimed))
 
     def facts(self):
         """Returns what must not change: what is safe, and the keys."""

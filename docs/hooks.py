@@ -3,6 +3,7 @@
 import hashlib
 import re
 import shutil
+from importlib.metadata import files
 from pathlib import Path
 
 from mkdocs.utils import get_relative_url
@@ -29,6 +30,8 @@ def on_post_build(config):
     # The choice of a language asks for each language's list of pages.
     for language in site.glob('ja'):
         shutil.copy(site / 'sitemap.xml', language)
+    licence = next(each for each in files('mkdocs-material') if str(each).endswith('.dist-info/licenses/LICENSE'))
+    shutil.copy(licence.locate(), site / 'assets' / 'LICENSE')
     for pattern in UNUSED:
         for file in site.glob(pattern):
             file.unlink()

@@ -110,6 +110,7 @@ final class Software {
     static List<String> list(Path top, Path stage, Path bom, Instant commit, String version) throws IOException {
         Software software = new Software(top, stage, (ObjectNode) JSON.readTree(bom), commit, version);
         software.addJava();
+        software.addDocumentation();
         software.addJars();
         software.checkTextsAreUsed();
         if (software.problems.isEmpty()) {
@@ -130,6 +131,19 @@ final class Software {
                 LocalDate.parse(System.getProperty("java.version.date")),
                 "runtime",
                 false));
+    }
+
+    /** The documentation's style sheets and scripts; docs/hooks.py adds their licence. */
+    private void addDocumentation() throws IOException {
+        if (!Files.exists(stage.resolve("docs"))) {
+            return;
+        }
+        if (!Files.exists(stage.resolve("docs/assets/LICENSE"))) {
+            problems.add("docs: expected the licence of MkDocs Material in docs/assets/LICENSE, found none");
+        }
+        String version = Files.readString(top.resolve("docs/requirements.txt"))
+                .replaceFirst("(?s).*mkdocs-material==([0-9.]+).*", "$1");
+        components.add(new Component("MkDocs Material", version, "MIT", Set.of(), null, "docs", false));
     }
 
     private void addJars() throws IOException {
@@ -343,7 +357,11 @@ final class Software {
                 .filter(library -> library.title.equals(name))
                 .map(library -> library.cpe)
                 .findFirst()
-                .orElse(name.equals("PostgreSQL") ? "postgresql:postgresql" : "oracle:openjdk");
+                .orElseGet(() -> switch (name) {
+                    case "PostgreSQL" -> "postgresql:postgresql";
+                    case "MkDocs Material" -> "squidfunk:mkdocs-material";
+                    default -> "oracle:openjdk";
+                });
     }
 
     private void write() throws IOException {

@@ -28,6 +28,7 @@ import dozo.security.OidcSettings;
 import dozo.security.OwnTls;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
+import dozo.start.JournalAppender;
 import dozo.start.LogSettings;
 import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
@@ -217,6 +218,9 @@ public class Application {
         ConfigurableEnvironment environment = program.getEnvironment();
         Given given = new Given(environment, SETTINGS);
         given.check();
+        if (environment.getProperty("dozo.log.format", "text").equals("text")) {
+            JournalAppender.install();
+        }
         program.getBeanFactory().registerSingleton("given", given);
         HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);
         Map<String, Object> server =

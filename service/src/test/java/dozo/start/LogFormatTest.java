@@ -49,6 +49,31 @@ class LogFormatTest {
     }
 
     @Test
+    void theJournalHasFields() {
+        LoggerContext context = new LoggerContext();
+        LoggingEvent event = new LoggingEvent(
+                "",
+                context.getLogger("dozo.run.Runs"),
+                Level.WARN,
+                "unit {} failed",
+                new IOException("disk"),
+                new Object[] {3});
+        event.setThreadName("lane-1");
+        event.setMDCPropertyMap(Map.of("run", "7", "experiment", "P1/E1"));
+
+        assertThat(JournalAppender.fields(event))
+                .containsEntry("PRIORITY", "4")
+                .containsEntry("SYSLOG_IDENTIFIER", "dozo")
+                .containsEntry("DOZO_LOGGER", "dozo.run.Runs")
+                .containsEntry("DOZO_THREAD", "lane-1")
+                .containsEntry("DOZO_RUN", "7")
+                .containsEntry("DOZO_EXPERIMENT", "P1/E1")
+                .hasEntrySatisfying(
+                        "MESSAGE",
+                        message -> assertThat(message).startsWith("unit 3 failed\njava.io.IOException: disk"));
+    }
+
+    @Test
     void everyLineIsAnObject() throws Exception {
         HikariDataSource database = TestDatabase.fresh();
         // As Spring Boot without a file. The tests have a file of their own.

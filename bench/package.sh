@@ -61,6 +61,9 @@ become_new_machine() {
         [[ -z $(type -P "$each") ]] || rm -f "$(type -P "$each")"
         [[ -z $(type -P "$each") ]] || fail "$each is still here"
     done
+    mkdir -p /run/systemd
+    mount -t tmpfs tmpfs /run/systemd
+    mkdir /run/systemd/journal
     ip link set lo up
 }
 
@@ -101,12 +104,23 @@ LISTENER
     listener=$!
     until [[ -e $socket.bound ]]; do sleep 0.05; done
     : > "$work/service.log"
+    rm -f /run/systemd/journal/socket
+    python3 - >> "$work/service.log" << 'JOURNAL' &
+import os, socket
+journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+journal.bind('/run/systemd/journal/socket')
+os.chmod('/run/systemd/journal/socket', 0o777)
+while True:
+    print(journal.recv(65536).decode(), flush=True)
+JOURNAL
+    journal=$!
+    until [[ -e /run/systemd/journal/socket ]]; do sleep 0.05; done
     (cd /var/lib/dozo && exec setpriv --reuid dozo --regid dozo --clear-groups --no-new-privs --inh-caps=-all \
         env HOME=/var/lib/dozo NOTIFY_SOCKET=$socket \
-        JOURNAL_STREAM="$(stat -c %d:%i "$work/service.log")" /opt/dozo/current/dozo serve) > "$work/service.log" 2>&1 &
+        JOURNAL_STREAM="$(stat -c %d:%i "$work/service.log")" /opt/dozo/current/dozo serve) >> "$work/service.log" 2>&1 &
     service=$!
     while kill -0 "$listener" 2> /dev/null && kill -0 "$service" 2> /dev/null; do sleep 0.05; done
-    grep -q '^<6>.* listens at ' "$work/service.log" || fail 'the journal is not told the priority' "$work/service.log"
+    [[ $(< "$work/service.log") =~ 'MESSAGE=Dozo listens at '[^$'\n']*$'\n''PRIORITY=6' ]] || fail 'the journal has no fields' "$work/service.log"
     [[ $(cat /run/dozo-test/said) == READY=1 ]] || fail 'the service did not become ready' "$work/service.log"
     ready_seconds=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
 }
@@ -115,6 +129,7 @@ stop() {
     local code=0
     kill -TERM "$service"
     wait "$service" || code=$?
+    kill "$journal"
     [[ $code == 143 ]] || fail "a stopped service: expected exit code 143, found $code" "$work/service.log"
 }
 

@@ -425,15 +425,15 @@ class RestoreQueueIT extends NightAtSite {
     @Test
     void aDatabaseThatFailsIsTheReasonAndTheSameRestoreFinishesTheRest() throws Exception {
         complete(Map.of("f", "1"));
-        night.update("alter view entry_receipt rename to elsewhere");
+        night.update("alter view claimed_entry rename to elsewhere");
 
         KeptRestore failed = ended(request(allowed.resolve("new")));
 
         assertThat(failed.state()).isEqualTo(RestoreState.FAILED);
         assertThat(failed.message())
-                .startsWith("the database failed: ERROR: relation \"entry_receipt\" does not exist")
+                .startsWith("the database failed: ERROR: relation \"claimed_entry\" does not exist")
                 .endsWith("; the same restore into the same folder fetches the rest");
-        night.update("alter view elsewhere rename to entry_receipt");
+        night.update("alter view elsewhere rename to claimed_entry");
         assertThat(ended(request(allowed.resolve("new"))).state()).isEqualTo(RestoreState.COMPLETE);
     }
 

@@ -47,7 +47,7 @@ class StartTest {
     @CsvSource(delimiter = '|', textBlock = """
                     dozo.db.url          | jdbc:postgresql://127.0.0.1:1/x | cannot connect to the database        | 69
                     dozo.http.address    | 203.0.113.1                     | (DOZO_HTTP_ADDRESS)   | 78
-                    dozo.transfer.lanes  | 65                              | 0 to 64,              | 78
+                    dozo.transfer.lanes  | 65                              | 0 to 64               | 78
                     """)
     void aStartThatFailsSaysWhyInALine(String key, String value, String said, int exitCode) {
         StartFailure failure = failure(Map.of(key, value));

@@ -11,7 +11,7 @@ import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
-import dozo.ledger.Coverage.Retired;
+import dozo.ledger.Coverage.RetiredSums;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
@@ -83,7 +83,7 @@ public record CoverageApi(
             @Nullable Long frozen,
             @Nullable Long atRisk,
             @Nullable Long openFindings,
-            @Nullable Retired retired,
+            @Nullable RetiredSums retired,
             @Nullable Totals totals,
             List<Totals> projects) {}
 

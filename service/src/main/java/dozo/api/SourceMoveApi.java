@@ -100,7 +100,7 @@ public record SourceMoveApi(SourceMoves moves) {
         return moves.begin(sight, asked.wanted(), actor.getName());
     }
 
-    /** Shows the move that began last since the service started: of users who see only some projects, their own. */
+    /** Shows the move that began last since the service started: of users who see only some projects, their own. 404: none has begun. */
     @Verb(
             value = "source moving",
             lines = {"from {from} to {to}, requested by {requestedBy} at {requestedAt}", LINE},

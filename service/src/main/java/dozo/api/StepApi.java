@@ -63,7 +63,7 @@ public record StepApi(FirstSteps steps) {
     }
 
     /**
-     * Undoes the dismissal of a step.
+     * Undoes the dismissal of a step. 409: it is not dismissed.
      *
      * @param step its name in the list
      */

@@ -7,7 +7,7 @@ import dozo.api.CoverageApi.Stand;
 import dozo.api.ShownExperiment;
 import dozo.api.ShownExperiment.ShownFreeze;
 import dozo.file.Size;
-import dozo.ledger.Coverage.Retired;
+import dozo.ledger.Coverage.RetiredSums;
 import dozo.registry.ExperimentSearch.Risk;
 import dozo.registry.ExperimentSearch.State;
 import dozo.run.Headlines.Kind;
@@ -95,7 +95,7 @@ final class RiskReport {
         out.flush();
     }
 
-    private static String retired(Retired retired, @Nullable String site) {
+    private static String retired(RetiredSums retired, @Nullable String site) {
         long unsafe = retired.experiments() - retired.experimentsSafe();
         return "%,d retired (%s, %s at %s)"
                 .formatted(

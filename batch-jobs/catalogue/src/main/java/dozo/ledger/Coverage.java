@@ -174,7 +174,7 @@ public class Coverage {
      * @param experimentsSafe those of which every entry of the last manifest has a receipt
      * @param bytes of their last manifests
      */
-    public record Retired(long experiments, long experimentsSafe, long bytes) {}
+    public record RetiredSums(long experiments, long experimentsSafe, long bytes) {}
 
     /**
      * The sums of one group.
@@ -281,7 +281,7 @@ public class Coverage {
     }
 
     /** Returns what the visible retired experiments have at a site. */
-    public Retired retired(Sight sight, int siteId) {
+    public RetiredSums retired(Sight sight, int siteId) {
         return jdbc.sql("""
                         select count(*) as experiments, count(*) filter (where t.entries = t.entries_safe) as experiments_safe,
                                coalesce(sum(t.bytes), 0)::bigint as bytes
@@ -291,7 +291,7 @@ public class Coverage {
                         where e.retired_at is not null and in_sight(:seen, p.code)
                         """)
                 .params(Map.of("seen", sight.seen(), "site", siteId))
-                .query(Rows.of(Retired.class))
+                .query(Rows.of(RetiredSums.class))
                 .single();
     }
 

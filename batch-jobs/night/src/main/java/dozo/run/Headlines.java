@@ -5,7 +5,7 @@ import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
-import dozo.ledger.Coverage.Retired;
+import dozo.ledger.Coverage.RetiredSums;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Reason;
@@ -162,7 +162,7 @@ public class Headlines {
             List<Kind> kinds,
             @Nullable Site site,
             Totals all,
-            Retired retired,
+            RetiredSums retired,
             AllLost lost,
             List<Risk> risks,
             List<Reason> reasons,

@@ -279,6 +279,8 @@ class DocCommandsTest {
     @Test
     void everySettingIsOne() throws IOException {
         Set<String> known = new TreeSet<>(Given.OTHERS);
+        // Fields of the journal.
+        known.addAll(List.of("DOZO_RUN", "DOZO_EXPERIMENT"));
         Declared.in(Application.SETTINGS).forEach(each -> known.add(each.environment()));
         // What the launcher and the composition read themselves.
         for (String file : List.of("dozo", "docker-compose.yml", "docker/make-secrets")) {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -209,6 +210,11 @@ final class DocCommands {
             list(fields).forEach(each -> settings.put(each.split("=", 2)[0], each.split("=", 2)[1]));
             commands.add(new Command(block, line, words, settings));
         }
+        // The programs of a pipeline run at the same time, so which is noted first is chance.
+        commands.sort(Comparator.comparingInt((Command each) -> blocks.indexOf(each.from()))
+                .thenComparing(Command::isEnd)
+                .thenComparingInt(Command::line)
+                .thenComparing(each -> String.join(" ", each.words())));
         return commands;
     }
 

@@ -20,11 +20,6 @@ import java.nio.file.StandardCopyOption;
  */
 public final class ProofList implements Copy.Proofs, AutoCloseable {
 
-    /** The name of a file for which {@code sha256sum -c} would read its standard input. */
-    private static final FilePath DASH = FilePath.of("-");
-
-    private static final byte[] DASH_IN_HERE = {'.', '/', '-'};
-
     private final Path file;
     private final Path part;
     private final OutputStream out;
@@ -46,7 +41,7 @@ public final class ProofList implements Copy.Proofs, AutoCloseable {
     @Override
     public void file(FilePath path, Digest digest) {
         try {
-            NameForm.SHA256SUM.writeLine(out, digest.toString(), path.equals(DASH) ? DASH_IN_HERE : path.bytes());
+            NameForm.writeSum(out, digest, path);
         } catch (IOException e) {
             throw new UncheckedIOException("the manifest cannot be written", e);
         }

@@ -1,6 +1,7 @@
 package dozo.send;
 
 import dozo.file.Digest;
+import dozo.file.FilePath;
 import dozo.file.Malformed;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -110,6 +111,11 @@ public enum NameForm {
     };
 
     private static final int ENCODED_LENGTH = 3;
+
+    /** The name of a file for which {@code sha256sum -c} would read its standard input. */
+    private static final FilePath DASH = FilePath.of("-");
+
+    private static final byte[] DASH_IN_HERE = {'.', '/', '-'};
     private static final int DIGEST_LENGTH = 2 * Digest.LENGTH_BYTES;
 
     /** Where the name begins: after the digest and two spaces. */
@@ -122,6 +128,11 @@ public enum NameForm {
      */
     @SuppressWarnings("ArrayRecordComponent") // is never compared
     public record Line(Digest digest, byte[] name) {}
+
+    /** Writes the line of a file into a list that {@code sha256sum -c} reads in the folder that the path is below. */
+    public static void writeSum(OutputStream out, Digest digest, FilePath path) throws IOException {
+        SHA256SUM.writeLine(out, digest.toString(), path.equals(DASH) ? DASH_IN_HERE : path.bytes());
+    }
 
     /** Writes the line of a file. {@code name} is its path in the bag, as bytes. */
     public abstract void writeLine(OutputStream out, String digest, byte[] name) throws IOException;

@@ -1,7 +1,6 @@
 package dozo.transfer;
 
 import dozo.file.Digest;
-import dozo.file.FilePath;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Manifests.NumberedFile;
@@ -23,11 +22,6 @@ public class Sha256Sums {
 
     /** Files per query; no database resources are held between two pages. */
     private static final int PAGE = 5_000;
-
-    /** The name of a file for which {@code sha256sum -c} would read its standard input. */
-    private static final FilePath DASH = FilePath.of("-");
-
-    private static final byte[] DASH_IN_HERE = {'.', '/', '-'};
 
     private final Manifests manifests;
     private final Receipts receipts;
@@ -59,10 +53,7 @@ public class Sha256Sums {
             for (NumberedFile file : page) {
                 Digest digest = digests.get(file.number());
                 if (digest != null) {
-                    byte[] name = file.path().equals(DASH)
-                            ? DASH_IN_HERE
-                            : file.path().bytes();
-                    NameForm.SHA256SUM.writeLine(out, digest.toString(), name);
+                    NameForm.writeSum(out, digest, file.path());
                 } else if (!partial) {
                     throw new IllegalStateException("entry %d of experiment %d has no receipt of site %d"
                             .formatted(file.number(), manifest.experimentId(), siteId));

@@ -485,13 +485,12 @@ class TenYearsIT {
         return process;
     }
 
-    /** NB: without the last one it would depend on the day when this test runs: the copies were last read in year one. */
+    /** No nights but those asked for: since year one several have been missed. And the copies were last read in year one. */
     private static Map<String, String> settings(String name) {
         return Map.of(
                 "dozo.service.name", name,
                 "dozo.lease", "5s",
-                "dozo.schedule.cron", NightOfProcesses.OTHER_TIME,
-                "dozo.schedule.zone", "UTC",
+                "dozo.schedule.cron", "-",
                 "dozo.scrub.window", "-",
                 "dozo.scrub.max-age", "3660d");
     }

@@ -15,11 +15,20 @@ final class Amounts {
     private static final Pattern AGE = Pattern.compile("([0-9]{1,5})([hdw])");
     private static final Pattern SHORT = Pattern.compile("([0-9]{1,4}(?:\\.[0-9]{1,6})?)(ms|s)?");
 
+    private static final Pattern RSYNC = Pattern.compile("([0-9.]+)([kKmMgG]?)");
+
     private Amounts() {}
 
     /** Parses bytes a second, such as {@code 10M}, {@code 1.5GB}, {@code 16MiB}, {@code 800Mbit}, {@code 250000}. */
     static long rate(String option, String typed) {
         return Rate.typed(typed).orElseThrow(() -> refused(option, typed, "expected " + Rate.ACCEPTED));
+    }
+
+    /** Parses bytes a second as rsync's {@code --bwlimit}: without a unit in KiB, and K, M, G are those of 1,024. */
+    static long rsyncRate(String option, String typed) {
+        Matcher parts = RSYNC.matcher(typed.strip());
+        String unit = parts.matches() ? parts.group(2).toUpperCase(Locale.ROOT) : "";
+        return rate(option, parts.matches() ? parts.group(1) + (unit.isEmpty() ? "K" : unit) + "iB" : typed);
     }
 
     /** Parses bytes, such as {@code 250000}, {@code 1.5TB}, {@code 1.27PiB}. */

@@ -5,10 +5,13 @@ import static java.util.Objects.requireNonNull;
 import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
+import dozo.copy.Copy.Proofs;
 import dozo.copy.ProofList;
 import dozo.copy.UserCache;
 import dozo.crypto.Libcrypto;
 import dozo.file.Build;
+import dozo.file.Digest;
+import dozo.file.FilePath;
 import dozo.plan.Work;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
@@ -23,6 +26,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +50,7 @@ public final class CopyCommand {
     private final EarlierCopies earlier;
     private final CopyReport report = new CopyReport();
     private final AtomicBoolean over = new AtomicBoolean();
+    private volatile @Nullable CopyMeter meter;
 
     private CopyCommand(CopyOptions options, PrintWriter out, PrintWriter err, EarlierCopies earlier) {
         this.out = out;
@@ -119,8 +124,7 @@ public final class CopyCommand {
             String file = options.manifest();
             try (ProofList manifest = file == null ? null : list(file);
                     Copy copy = request.copy(
-                            site,
-                            manifest == null ? options.copy() : options.copy().proving(manifest))) {
+                            site, options.copy().taking(options.filter()).proving(proofs(manifest)))) {
                 return run(copy, manifest, site, asked);
             }
         } catch (RemoteException e) {
@@ -135,6 +139,36 @@ public final class CopyCommand {
         }
     }
 
+    /** Returns who is told of each file: a list, and with {@code -v} whoever reads along. */
+    private Proofs proofs(@Nullable ProofList manifest) {
+        Proofs kept = manifest == null ? Proofs.NONE : manifest;
+        return options.verbose() ? new Told(kept, this::tell) : kept;
+    }
+
+    private void tell(FilePath file) {
+        CopyMeter shown = meter;
+        String line = Login.visible(file.toString());
+        if (shown == null) {
+            err.println(line);
+        } else {
+            shown.say(line);
+        }
+    }
+
+    /** Passes on what it is told, and tells the names. */
+    private record Told(Proofs kept, Consumer<FilePath> reader) implements Proofs {
+        @Override
+        public void file(FilePath path, Digest digest) {
+            kept.file(path, digest);
+            reader.accept(path);
+        }
+
+        @Override
+        public void found(FilePath path) {
+            reader.accept(path);
+        }
+    }
+
     private static ProofList list(String file) {
         try {
             return new ProofList(Path.of(file));
@@ -146,6 +180,7 @@ public final class CopyCommand {
     private int run(Copy copy, @Nullable ProofList manifest, SiteAddress site, Instant asked)
             throws IOException, InterruptedException {
         CopyMeter meter = CopyMeter.of(copy, err, options.quiet(), null);
+        this.meter = meter;
         Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
         Runtime.getRuntime().addShutdownHook(atSignal);
         try (meter) {

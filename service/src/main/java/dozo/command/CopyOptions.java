@@ -1,11 +1,20 @@
 package dozo.command;
 
 import dozo.copy.Copy;
+import dozo.copy.Filter;
+import dozo.copy.Filter.Rule;
+import dozo.file.FilePath;
+import dozo.file.Malformed;
+import dozo.file.PathPattern;
+import dozo.file.Selection;
 import dozo.remote.Lanes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +27,10 @@ final class CopyOptions {
 
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
-                             [-F FILE] [--limit RATE] [--lanes N] [--sftp] [--dry-run]
-                             [--manifest FILE] [--json] [-q] SRC… USER@HOST:/DST
+                             [-F FILE] [--limit RATE] [--lanes N] [--sftp] [-n]
+                             [--exclude PATTERN]… [--include PATTERN]…
+                             [--files-from FILE] [--manifest FILE] [-v | -q] [--json]
+                             SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
 
             Copies files and folders to a site or from one over SFTP, and verifies each by
@@ -40,8 +51,8 @@ final class CopyOptions {
             address; scp://USER@HOST:PORT/PATH is supported, too, with PATH below the home
             folder.
 
-              -r                copy folders recursively
-              -p                keep times and modes: this is always done
+              -r, -a            copy folders recursively
+              -p, -t            keep times and modes: this is always done
               -P PORT           the site's SSH port (22)
               -i IDENTITY       the private key's file, without a passphrase; else the
                                 first of id_ed25519, id_ecdsa, id_rsa in ~/.ssh; no agent
@@ -56,14 +67,25 @@ final class CopyOptions {
                                 StrictHostKeyChecking=yes
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
+              --bwlimit RATE    the same as rsync writes it: 10000 and 10000K are 10,000 KiB
               --lanes N         the number of SSH connections, 1 to 64; by default as
                                 many as help
               --sftp            send small files by SFTP as well, not as archives into
                                 the site's tar
+              --exclude PATTERN leave out what matches: *.tmp is compared with names in any
+                                folder, raw/**/*.dat and /raw with paths below SRC; with a
+                                slash at the end only folders; nothing below is looked at
+              --include PATTERN take what matches; of all --exclude and --include the first
+                                that matches decides
+              --files-from FILE only the files and folders below SRC in this list (- for
+                                standard input), one in a line, or each ended by a NUL, as
+                                by find -print0; a folder with all that is in it
               --manifest FILE   when all is verified, write the files' digests to FILE, for
                                 sha256sum -c in DST
-              --dry-run         print what would be copied and how long it takes, judging
+              -n, --dry-run     print what would be copied and how long it takes, judging
                                 by earlier copies; change nothing
+              -v, --progress    print each file when it is verified; with -n each that
+                                would be copied
               --json            print the result as JSON, with exact numbers
               -q                do not show progress
               -h, --help        print this
@@ -80,14 +102,20 @@ final class CopyOptions {
               130   interrupted by Ctrl-C; repeat the command to finish the rest
             """;
 
+    /** Longer than the paths of a million files. */
+    private static final int LIST_BYTES_MAX = 256 << 20;
+
     private final Login login = new Login();
     private final List<String> places = new ArrayList<>();
+    private final List<Rule> rules = new ArrayList<>();
+    private @Nullable String list;
     private @Nullable String manifest;
     private boolean folders;
     private boolean dryRun;
     private boolean sftpAlone;
     private boolean json;
     private boolean quiet;
+    private boolean verbose;
     private boolean help;
     private boolean version;
     private long limit;
@@ -118,6 +146,9 @@ final class CopyOptions {
         if (options.manifest != null && options.dryRun) {
             throw usage("--manifest: a dry run verifies nothing");
         }
+        if (options.list != null && options.places.size() > 2) {
+            throw usage("--files-from: expected one SRC, the folder that the paths are below");
+        }
         return options;
     }
 
@@ -131,6 +162,24 @@ final class CopyOptions {
 
     Copy.Options copy() {
         return new Copy.Options(lanes, limit, dryRun, sftpAlone);
+    }
+
+    /** Returns what to take of the sources; reads the list. */
+    Filter filter() {
+        return list == null && rules.isEmpty() ? Filter.ALL : new Filter(rules, list == null ? Set.of() : listed(list));
+    }
+
+    private static Set<FilePath> listed(String file) {
+        return new HashSet<>(parsed(
+                "--files-from", () -> Selection.list(RawArgument.content("--files-from", file, LIST_BYTES_MAX))));
+    }
+
+    private static <T> T parsed(String option, Supplier<T> parser) {
+        try {
+            return parser.get();
+        } catch (Malformed e) {
+            throw usage(option + ": " + Login.visible(String.valueOf(e.getMessage())));
+        }
     }
 
     @Nullable
@@ -154,6 +203,11 @@ final class CopyOptions {
         return quiet;
     }
 
+    /** Returns whether each file is printed. */
+    boolean verbose() {
+        return verbose;
+    }
+
     boolean help() {
         return help;
     }
@@ -168,10 +222,18 @@ final class CopyOptions {
         String value = equals < 0 ? null : argument.substring(equals + 1);
         switch (name) {
             case "--limit" -> limit = Amounts.rate(name, value(name, value, left));
+            case "--bwlimit" -> limit = Amounts.rsyncRate(name, value(name, value, left));
+            case "--exclude" -> rules.add(rule(name, false, value(name, value, left)));
+            case "--include" -> rules.add(rule(name, true, value(name, value, left)));
+            case "--files-from" -> list = value(name, value, left);
             case "--manifest" -> manifest = value(name, value, left);
             case "--lanes" -> lanes = lanes(value(name, value, left));
             case "--sftp" -> sftpAlone = isOn(name, value);
             case "--dry-run" -> dryRun = isOn(name, value);
+            case "--archive", "--recursive" -> folders = isOn(name, value);
+            case "--progress", "--verbose" -> verbose = isOn(name, value);
+            case "--quiet" -> quiet = isOn(name, value);
+            case "--links", "--partial", "--perms", "--sparse", "--times" -> isOn(name, value); // always
             case "--json" -> json = isOn(name, value);
             case "--help" -> help = isOn(name, value);
             case "--version" -> version = isOn(name, value);
@@ -184,11 +246,13 @@ final class CopyOptions {
         for (int i = 1; i < argument.length(); i++) {
             char letter = argument.charAt(i);
             switch (letter) {
-                case 'r' -> folders = true;
+                case 'r', 'a' -> folders = true;
+                case 'n' -> dryRun = true;
+                case 'v' -> verbose = true;
                 case 'q' -> quiet = true;
                 case 'h' -> help = true;
                 case 'V' -> version = true;
-                case 'p' -> {
+                case 'p', 't' -> {
                     // Times and modes are always kept.
                 }
                 case 'P', 'i', 'J', 'o', 'F' -> {
@@ -228,6 +292,10 @@ final class CopyOptions {
         return true;
     }
 
+    private static Rule rule(String option, boolean takes, String pattern) {
+        return parsed(option, () -> new Rule(takes, PathPattern.of(RawArgument.typed(pattern))));
+    }
+
     private static int lanes(String typed) {
         try {
             int lanes = Integer.parseInt(typed);
@@ -241,7 +309,9 @@ final class CopyOptions {
     }
 
     private static Failure unknown(String option) {
-        return usage("unknown option " + Login.visible(option));
+        return usage(OtherOptions.instead(option)
+                .map(instead -> "%s is not supported: %s".formatted(option, instead))
+                .orElse("unknown option " + Login.visible(option)));
     }
 
     private static Failure usage(String message) {

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.file.FilePath;
+import dozo.remote.Agent;
 import dozo.remote.Identity;
 import dozo.remote.KnownHosts;
 import dozo.remote.SiteAddress;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.PublicKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class Login {
 
     static final String UNDERSTOOD =
-            "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile, ProxyJump, IPQoS";
+            "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile, IdentityAgent, ProxyJump, IPQoS";
 
     private static final int PORT_USUAL = 22;
     private static final int PORT_MAX = 65_535;
@@ -31,6 +33,7 @@ final class Login {
     private @Nullable String user;
     private @Nullable String port;
     private @Nullable String identity;
+    private @Nullable String agent;
     private @Nullable String knownHosts;
     private @Nullable String jump;
     private @Nullable String mark;
@@ -67,6 +70,7 @@ final class Login {
             case "port" -> port = port == null ? value : port;
             case "user" -> user = user == null ? value : user;
             case "identityfile" -> identity = identity == null ? value : identity;
+            case "identityagent" -> agent = agent == null ? value : agent;
             case "proxyjump" -> jump = jump == null ? value : jump;
             case "ipqos" -> mark = mark == null ? value : mark;
             case "stricthostkeychecking" -> {
@@ -89,12 +93,17 @@ final class Login {
         List<Location.There> hosts = jumpHosts(there.host());
         Optional<SiteAddress> before = Optional.empty();
         for (Location.There host : hosts) {
-            before = Optional.of(at(host, null, null).by(new Way(before, 0)));
+            before = Optional.of(at(host, null, null, before, 0));
         }
-        return at(there, port, user).by(new Way(before, dscp(there.host())));
+        return at(there, port, user, before, dscp(there.host()));
     }
 
-    private SiteAddress at(Location.There there, @Nullable String givenPort, @Nullable String givenUser) {
+    private SiteAddress at(
+            Location.There there,
+            @Nullable String givenPort,
+            @Nullable String givenUser,
+            Optional<SiteAddress> before,
+            int dscp) {
         String typed = there.host();
         String host = configured(typed, "HostName").orElse("%h").replace("%h", typed);
         int number = there.port() > 0 ? there.port() : port(first(givenPort, typed, "Port"));
@@ -102,7 +111,15 @@ final class Login {
                 ? there.user()
                 : first(givenUser, typed, "User").orElse(System.getProperty("user.name"));
         String known = configured(typed, "HostKeyAlias").orElse(host);
-        return new SiteAddress(host, number, name, "/", privateKey(typed), hostKey(typed, known, number));
+        Key key = key(typed);
+        return new SiteAddress(
+                host,
+                number,
+                name,
+                "/",
+                key.file,
+                hostKey(typed, known, number),
+                new Way(before, dscp, key.agent));
     }
 
     private Optional<String> first(@Nullable String given, String host, String keyword) {
@@ -170,34 +187,64 @@ final class Login {
         throw new Failure(Exit.USAGE, "expected a port from 1 to 65535");
     }
 
-    private Path privateKey(String host) {
-        String given = first(identity, host, "IdentityFile").orElse(null);
-        List<Path> candidates = given != null
-                ? List.of(path(given, host))
-                : IDENTITIES.stream()
+    /**
+     * What a login uses.
+     *
+     * @param agent the socket of an agent with the key, or with other keys
+     */
+    private record Key(Path file, Optional<Path> agent) {}
+
+    /**
+     * Returns the key to use, as ssh chooses it: a given file; else any key of the agent and the first of the usual files. The agent
+     * signs if it has the key of an encrypted file; otherwise the passphrase is asked for.
+     */
+    private Key key(String host) {
+        Optional<Path> given =
+                first(identity, host, "IdentityFile").map(typed -> path(typed.replaceFirst("\\.pub$", ""), host));
+        List<Path> files = given.map(List::of)
+                .orElseGet(() -> IDENTITIES.stream()
                         .map(name -> home().resolve(".ssh").resolve(name))
-                        .toList();
-        for (Path file : candidates) {
-            if (Files.exists(file)) {
-                checkPlain(file);
-                return file;
-            }
+                        .toList());
+        Optional<Path> socket = agent(host);
+        List<PublicKey> kept = socket.map(Agent::keys).orElse(List.of());
+        Optional<Path> there = files.stream().filter(Files::exists).findFirst();
+        if (given.isEmpty() && !kept.isEmpty()) {
+            return new Key(there.orElse(files.getFirst()), socket);
         }
-        throw new Failure(
+        if (Identity.beside(files.getFirst(), ".pub").filter(key -> has(kept, key)).isPresent()
+                && there.filter(file -> !isEncrypted(file)).isEmpty()) {
+            return new Key(files.getFirst(), socket);
+        }
+        Path file = there.orElseThrow(() -> new Failure(
                 Exit.NOT_ALLOWED,
-                given != null
-                        ? "private key %s does not exist".formatted(candidates.getFirst())
-                        : "no private key in %s: specify one with -i".formatted(home().resolve(".ssh")));
+                given.map("private key %s does not exist"::formatted)
+                        .orElse("no private key in %s, and none in an agent: specify one with -i"
+                                .formatted(home().resolve(".ssh")))));
+        if (isEncrypted(file)) {
+            Passphrases.unlock(file);
+        }
+        return new Key(file, Optional.empty());
     }
 
-    private static void checkPlain(Path file) {
+    private static boolean has(List<PublicKey> kept, PublicKey key) {
+        return kept.stream().anyMatch(each -> KeyUtils.compareKeys(each, key));
+    }
+
+    /** Returns the socket of the agent to ask; empty: none. */
+    private Optional<Path> agent(String host) {
+        String usual = "SSH_AUTH_SOCK";
+        String typed = first(agent, host, "IdentityAgent").orElse(usual);
+        String socket = typed.equals(usual)
+                ? System.getenv(usual)
+                : typed.startsWith("$") ? System.getenv(typed.replaceAll("[${}]", "")) : path(typed, host).toString();
+        return typed.equalsIgnoreCase("none") || socket == null || socket.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Path.of(socket));
+    }
+
+    private static boolean isEncrypted(Path file) {
         try {
-            if (Identity.isEncrypted(file)) {
-                throw new Failure(
-                        Exit.NOT_ALLOWED,
-                        "the private key %s is encrypted; passphrases and agents are not supported: name one without with -i"
-                                .formatted(file));
-            }
+            return Identity.isEncrypted(file);
         } catch (IOException e) {
             throw new Failure(Exit.NOT_ALLOWED, "the private key %s cannot be read".formatted(file));
         }

@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.file.FilePath;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -52,6 +53,20 @@ final class RawArgument {
                         Exit.USAGE,
                         "the name \"%s\" cannot be decoded: set a UTF-8 locale, such as LC_ALL=C.UTF-8"
                                 .formatted(argument)));
+    }
+
+    /** Returns the content of the file that an option names, of standard input for {@code -}. */
+    static byte[] content(String option, String file, int bytesMax) {
+        try (InputStream in = file.equals("-") ? System.in : Files.newInputStream(FilePath.pathOf(path(file)))) {
+            byte[] content = in.readNBytes(bytesMax + 1);
+            if (content.length > bytesMax) {
+                throw new Failure(Exit.USAGE, "%s: expected at most %d bytes".formatted(option, bytesMax));
+            }
+            return content;
+        } catch (IOException e) {
+            throw new Failure(
+                    Exit.USAGE, "%s: %s cannot be read: %s".formatted(option, file, Login.visible(e.toString())));
+        }
     }
 
     /** Returns the typed bytes of an argument as Java shows it; empty if they are ambiguous or missing. */

@@ -261,18 +261,7 @@ final class RestoreCommand implements Callable<Integer> {
     }
 
     private static byte[] list(String from) {
-        try (InputStream in =
-                from.equals("-") ? System.in : Files.newInputStream(FilePath.pathOf(RawArgument.path(from)))) {
-            byte[] list = in.readNBytes(Selection.LIST_BYTES_MAX + 1);
-            if (list.length > Selection.LIST_BYTES_MAX) {
-                throw new Failure(
-                        Exit.USAGE, "--paths-from: expected at most %d bytes".formatted(Selection.LIST_BYTES_MAX));
-            }
-            return list;
-        } catch (IOException e) {
-            throw new Failure(
-                    Exit.USAGE, "--paths-from: %s cannot be read: %s".formatted(from, Login.visible(e.toString())));
-        }
+        return RawArgument.content("--paths-from", from, Selection.LIST_BYTES_MAX);
     }
 
     private int inService(String restores) throws InterruptedException {

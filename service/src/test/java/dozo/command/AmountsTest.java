@@ -42,4 +42,12 @@ class AmountsTest {
         assertThat(Amounts.seconds("--per-file", "1s")).isEqualTo(1);
         assertThat(Amounts.seconds("--per-file", "0")).isZero();
     }
+
+    @Test
+    void ratesOfRsyncAreInKibibytes() {
+        assertThat(Amounts.rsyncRate("--bwlimit", "10")).isEqualTo(10 << 10);
+        assertThat(Amounts.rsyncRate("--bwlimit", "1.5m")).isEqualTo(3 << 19);
+        assertThat(Amounts.rsyncRate("--bwlimit", "2MB")).isEqualTo(2_000_000);
+        assertThatThrownBy(() -> Amounts.rsyncRate("--bwlimit", "fast")).hasMessageContaining("--bwlimit fast: expected");
+    }
 }

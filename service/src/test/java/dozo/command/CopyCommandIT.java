@@ -346,6 +346,45 @@ class CopyCommandIT {
         return "%s@127.0.0.1:%s/%s".formatted(site.address().user(), there, path);
     }
 
+    @Test
+    void onlyAPartIsCopiedThereAndBack() throws IOException {
+        Files.writeString(source.resolve("sub/scratch.tmp"), "no");
+        Files.writeString(Files.createDirectory(source.resolve("raw")).resolve("big.dat"), "no");
+        String[] part = {"-r", "--exclude", "*.tmp", "--exclude=/raw/"};
+
+        Ended dry = copy(with(part, "-n", "-v", source.toString(), at("all")));
+        Ended there = copy(with(part, "--progress", source.toString(), at("all")));
+        Files.writeString(this.there.resolve("all/sub/scratch.tmp"), "no");
+        Ended back = copy(with(part, "-v", at("all"), folder.resolve("back").toString()));
+
+        assertThat(dry.ends(0).err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
+        assertThat(there.ends(0).err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
+        assertThat(this.there.resolve("all/raw")).doesNotExist();
+        assertThat(back.ends(0).err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
+        assertThat(folder.resolve("back/sub/scratch.tmp")).doesNotExist();
+    }
+
+    @Test
+    void aListSaysWhatIsCopied() throws IOException {
+        Files.writeString(source.resolve("sub/c.txt"), "c");
+        Path list = Files.writeString(folder.resolve("list"), "./sub/b.txt\nnot/here\n");
+
+        Ended there = copy("-r", "--files-from", list.toString(), source.toString(), at("all"));
+        Ended back =
+                copy("-r", "--files-from=" + list, at("all"), folder.resolve("back").toString());
+
+        assertThat(there.ends(Exit.NOT_SAFE).err()).isEqualTo("NO_MATCH  not/here  not in the source, but in the list\n");
+        assertThat(this.there.resolve("all/sub/b.txt")).hasContent("world!");
+        assertThat(this.there.resolve("all/sub/c.txt")).doesNotExist();
+        assertThat(this.there.resolve("all/a.txt")).doesNotExist();
+        assertThat(back.ends(Exit.NOT_SAFE).err()).startsWith("NO_MATCH  not/here");
+        assertThat(folder.resolve("back/sub/b.txt")).hasContent("world!");
+    }
+
+    private static String[] with(String[] some, String... more) {
+        return Stream.concat(Stream.of(some), Stream.of(more)).toArray(String[]::new);
+    }
+
     private Ended copy(String... arguments) {
         SiteAddress address = site.address();
         List<String> all = new ArrayList<>(List.of("-q", "-P" + address.port(), "-i" + address.identity()));

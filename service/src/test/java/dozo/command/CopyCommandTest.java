@@ -75,7 +75,7 @@ class CopyCommandTest {
     void wrongUsageEndsWithTwo() {
         assertRefused(Exit.USAGE, "SRC and DST", "only-one");
         assertRefused(Exit.USAGE, "unknown option --frob", "--frob", "a", "h:/b");
-        assertRefused(Exit.USAGE, "unknown option -x", "-rx", "a", "h:/b");
+        assertRefused(Exit.USAGE, "unknown option -y", "-ry", "a", "h:/b");
         assertRefused(Exit.USAGE, "-P requires a value", "a", "h:/b", "-P");
         assertRefused(Exit.USAGE, "--json takes no value", "--json=1", "a", "h:/b");
         assertRefused(Exit.USAGE, "1 to 64", "--lanes", "65", "a", "h:/b");
@@ -99,6 +99,33 @@ class CopyCommandTest {
                 "h:/b");
         assertRefused(Exit.USAGE, "expected yes", "-o", "StrictHostKeyChecking=accept-new", "a", "h:/b");
         assertRefused(Exit.USAGE, "OPTION=VALUE", "-oPort", "a", "h:/b");
+    }
+
+    @Test
+    void optionsOfScpAndRsyncThatAreNotThereAreNamedWithWhatDoesItHere() {
+        assertRefused(Exit.USAGE, "-l is not supported: use --limit", "-l", "8000", "a", "h:/b");
+        assertRefused(Exit.USAGE, "-z is not supported: content is sent as it is", "-az", "a", "h:/b");
+        assertRefused(Exit.USAGE, "--delete-after is not supported: dozo copy never", "--delete-after", "a", "h:/b");
+        assertRefused(Exit.USAGE, "--rsh is not supported: use -i", "--rsh=ssh -p 2", "a", "h:/b");
+    }
+
+    @Test
+    void aPartIsChosenByPatternsAndAList() throws IOException {
+        Path empty = Files.writeString(folder.resolve("empty"), "\n");
+
+        assertRefused(Exit.USAGE, "--exclude: ", "--exclude", "a/../b", file.toString(), "dr:/b");
+        assertRefused(Exit.USAGE, "--include: ", "--include=[a", file.toString(), "dr:/b");
+        assertRefused(
+                Exit.USAGE, "expected one SRC", "-r", "--files-from", "-", file.toString(), folder.toString(), "dr:/");
+        assertRefusedKnown("the list contains no path", "--files-from=" + empty, file.toString(), "dr:/b");
+        assertRefusedKnown("cannot be read", "--files-from", folder + "/none", file.toString(), "dr:/b");
+    }
+
+    /** Refused when the host is known and the key exists. */
+    private void assertRefusedKnown(String why, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("-i" + key, "-oUserKnownHostsFile=" + knownHosts));
+        all.addAll(List.of(arguments));
+        assertRefused(Exit.USAGE, why, all.toArray(String[]::new));
     }
 
     @Test

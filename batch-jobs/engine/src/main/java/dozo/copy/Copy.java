@@ -28,6 +28,7 @@ public interface Copy extends AutoCloseable {
      *     the user who restores
      * @param check is asked before each packet to a site
      * @param proofs is told the digests of a copy; a restore has receipts
+     * @param filter what a copy takes of its sources; a restore has a selection
      */
     record Options(
             int lanes,
@@ -36,10 +37,11 @@ public interface Copy extends AutoCloseable {
             boolean sftpAlone,
             boolean owners,
             WriteCheck check,
-            Proofs proofs) {
+            Proofs proofs,
+            Filter filter) {
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
-            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false, WriteCheck.NONE, Proofs.NONE);
+            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false, WriteCheck.NONE, Proofs.NONE, Filter.ALL);
         }
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
@@ -48,17 +50,22 @@ public interface Copy extends AutoCloseable {
 
         /** Returns the options of a restore that gives entries their owners. */
         public Options withOwners() {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true, check, proofs);
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true, check, proofs, filter);
         }
 
         /** Returns the same options with a check before each packet to a site. */
         public Options checked(WriteCheck asked) {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, asked, proofs);
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, asked, proofs, filter);
         }
 
         /** Returns the same options with somebody who is told the digests. */
         public Options proving(Proofs told) {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, check, told);
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, check, told, filter);
+        }
+
+        /** Returns the same options for a part of the sources. */
+        public Options taking(Filter part) {
+            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, check, proofs, part);
         }
 
         Lanes lanesTo(SiteAddress site) {
@@ -95,11 +102,18 @@ public interface Copy extends AutoCloseable {
     /** Something that was not copied, and the reason. The path is below the source it was found in. */
     record Finding(FilePath path, Problem problem, String message) {}
 
-    /** Is told which digest a file has on both sides. */
+    /** Is told which digest a file has on both sides; or of a dry run, what it has found. */
     interface Proofs {
 
         /** Nobody. */
         Proofs NONE = (path, digest) -> {};
+
+        /**
+         * Called for each file and link that a dry run finds, by one thread at a time.
+         *
+         * @param path as of {@link #file}
+         */
+        default void found(FilePath path) {}
 
         /**
          * Called for each verified file, by one thread at a time.

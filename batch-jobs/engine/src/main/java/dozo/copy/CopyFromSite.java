@@ -70,12 +70,17 @@ public final class CopyFromSite implements Copy {
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
         tally.tell(findings);
         if (options.dryRun()) {
-            walk(roots(), found -> {});
+            walk(roots(), found -> {
+                if (found.facts().kind() != Kind.DIRECTORY) {
+                    tally.tellFound(found.local());
+                }
+            });
         } else {
             try (FileLock _ = RunningCopies.lock(key())) {
                 copy();
             }
         }
+        tally.tellMissing(options.filter());
         return progress();
     }
 
@@ -146,7 +151,7 @@ public final class CopyFromSite implements Copy {
             }
         };
         for (Found root : roots) {
-            new RemoteTree(lanes, folder -> isUnfinished(root, folder), visitor).walk(root);
+            new RemoteTree(lanes, options.filter(), folder -> isUnfinished(root, folder), visitor).walk(root);
         }
         tally.counted();
     }

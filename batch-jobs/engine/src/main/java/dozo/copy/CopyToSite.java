@@ -92,7 +92,12 @@ public final class CopyToSite implements Copy {
         tally.tell(findings);
         if (options.dryRun()) {
             for (Path source : sources) {
-                walk(source, entry -> {});
+                FilePath content = content(source);
+                walk(source, entry -> {
+                    if (entry.facts().kind() != EntryKind.DIRECTORY) {
+                        tally.tellFound(content.resolve(entry.path()));
+                    }
+                });
             }
             tally.counted();
         } else {
@@ -100,6 +105,7 @@ public final class CopyToSite implements Copy {
                 copy();
             }
         }
+        tally.tellMissing(options.filter());
         return progress();
     }
 
@@ -115,7 +121,7 @@ public final class CopyToSite implements Copy {
     }
 
     private void send(Sender engine, Path source, FilePath incoming) throws IOException, InterruptedException {
-        FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
+        FilePath content = content(source);
         Route route = new Route(SourceFolder.of(reached(source)), FilePath.ROOT, content, incoming, Optional.empty());
         boolean last = source.equals(sources.getLast());
         try (SendUnits units = new SendUnits(engine, route, outcome -> tally.outcome(content, outcome))) {
@@ -130,6 +136,11 @@ public final class CopyToSite implements Copy {
             }
             units.settleFolders();
         }
+    }
+
+    /** Returns where a source is below the destination. */
+    private FilePath content(Path source) {
+        return name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
     }
 
     /** Returns an engine for a site that is checked while files are sent: over a long distance that takes seconds. */
@@ -273,7 +284,10 @@ public final class CopyToSite implements Copy {
             return new Listing() {
                 @Override
                 public void entry(byte[] name, Facts facts) throws IOException, InterruptedException {
-                    found(folder.resolve(name), facts);
+                    FilePath path = folder.resolve(name);
+                    if (options.filter().takes(path, facts.kind() == EntryKind.DIRECTORY)) {
+                        found(path, facts);
+                    }
                 }
 
                 @Override
@@ -284,8 +298,15 @@ public final class CopyToSite implements Copy {
         }
 
         @Override
+        public boolean enters(FilePath folder) {
+            return options.filter().takes(folder, true);
+        }
+
+        @Override
         public void problem(FilePath path, Problem problem, String message) {
-            tally.foundUnfit(path, problem, message);
+            if (options.filter().takes(path, false)) {
+                tally.foundUnfit(path, problem, message);
+            }
         }
 
         void found(FilePath path, Facts facts) throws IOException, InterruptedException {

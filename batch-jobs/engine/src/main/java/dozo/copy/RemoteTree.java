@@ -22,6 +22,7 @@ final class RemoteTree {
     private static final int FOLDERS_AT_ONCE = 16;
 
     private final Lanes lanes;
+    private final Filter filter;
     private final Unfinished unfinished;
     private final Visitor visitor;
     private final FolderQueue<Found> folders = new FolderQueue<>(FOLDERS_AT_ONCE, this::list);
@@ -40,8 +41,9 @@ final class RemoteTree {
         boolean is(Found folder) throws IOException, InterruptedException;
     }
 
-    RemoteTree(Lanes lanes, Unfinished unfinished, Visitor visitor) {
+    RemoteTree(Lanes lanes, Filter filter, Unfinished unfinished, Visitor visitor) {
         this.lanes = lanes;
+        this.filter = filter;
         this.unfinished = unfinished;
         this.visitor = visitor;
     }
@@ -76,6 +78,9 @@ final class RemoteTree {
     }
 
     private void visit(Found found) throws IOException, InterruptedException {
+        if (!filter.takes(found.path(), found.facts().kind() == Kind.DIRECTORY)) {
+            return;
+        }
         if (found.facts().kind() == Kind.OTHER) {
             visitor.problem(found.path(), Problem.SPECIAL, "socket, device or fifo; not copied");
             return;

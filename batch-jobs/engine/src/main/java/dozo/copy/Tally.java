@@ -34,6 +34,16 @@ final class Tally implements Fetch.Outcomes {
         listener = findings;
     }
 
+    /** Tells what a dry run has found, and that it would be copied there. */
+    synchronized void tellFound(FilePath path) {
+        proofs.found(path);
+    }
+
+    /** Reports what a copy was to take, and has not found. */
+    void tellMissing(Filter filter) {
+        filter.missing().forEach(path -> finding(path, Problem.NO_MATCH, path + ": not in the source, but in the list"));
+    }
+
     /** Counts something to copy. */
     void found(long sizeBytes) {
         entries.increment();

@@ -15,6 +15,7 @@ import org.apache.sshd.common.ServiceFactory;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.auth.UserAuthMethodFactory;
 import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.OpenSshCertificate;
 import org.apache.sshd.common.io.IoWriteFuture;
 import org.apache.sshd.common.kex.extension.DefaultClientKexExtensionHandler;
 import org.apache.sshd.common.session.Session;
@@ -54,7 +55,10 @@ final class FirstTry extends ClientUserAuthService {
                     .iterator();
             if (ours.hasNext()) {
                 KeyPair key = ours.next();
-                Optional<NamedFactory<Signature>> algorithm = algorithm(session, KeyUtils.getKeyType(key));
+                // NB: with a certificate, the names of the algorithm and of the signature differ.
+                Optional<NamedFactory<Signature>> algorithm = key.getPublic() instanceof OpenSshCertificate
+                        ? Optional.empty()
+                        : algorithm(session, KeyUtils.getKeyType(key));
                 if (algorithm.isPresent()) {
                     return session.writePacket(signed(session, service, key, algorithm.get()));
                 }

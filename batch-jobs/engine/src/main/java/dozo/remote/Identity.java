@@ -11,14 +11,20 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
+import java.security.PublicKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.sshd.common.NamedResource;
 import org.apache.sshd.common.config.keys.FilePasswordProvider;
 import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.OpenSshCertificate;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.config.keys.PublicKeyEntryResolver;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.util.security.SecurityUtils;
@@ -33,6 +39,9 @@ public final class Identity {
 
     /** The beginning of an OpenSSH key without a passphrase: the names of the format and of its cipher. */
     private static final byte[] OPENSSH_PLAIN = "openssh-key-v1\0\0\0\0\4none".getBytes(StandardCharsets.ISO_8859_1);
+
+    /** The key pairs of files with a passphrase that somebody has typed. */
+    private static final Map<Path, List<KeyPair>> UNLOCKED = new ConcurrentHashMap<>();
 
     private Identity() {}
 
@@ -61,11 +70,29 @@ public final class Identity {
         return file.resolveSibling(file.getFileName() + ".old");
     }
 
-    /** Returns the key pairs in a file; none if all have a passphrase. */
+    /**
+     * Decrypts the key in a file, for this process.
+     *
+     * @throws IOException if it is another passphrase, or no key
+     */
+    public static void unlock(Path file, String passphrase) throws IOException {
+        List<KeyPair> pairs = keyPairs(file, FilePasswordProvider.of(passphrase));
+        if (pairs.isEmpty()) {
+            throw new IOException("no private key in " + file);
+        }
+        UNLOCKED.put(file, pairs);
+    }
+
+    /** Returns the key pairs in a file; none if all have a passphrase that nobody has typed. */
     public static List<KeyPair> keyPairs(Path file) throws IOException {
+        List<KeyPair> unlocked = UNLOCKED.get(file);
+        return unlocked != null ? unlocked : keyPairs(file, FilePasswordProvider.EMPTY);
+    }
+
+    private static List<KeyPair> keyPairs(Path file, FilePasswordProvider passphrase) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
-            Iterable<KeyPair> found = SecurityUtils.loadKeyPairIdentities(
-                    null, NamedResource.ofName("our key"), in, FilePasswordProvider.EMPTY);
+            Iterable<KeyPair> found =
+                    SecurityUtils.loadKeyPairIdentities(null, NamedResource.ofName("our key"), in, passphrase);
             List<KeyPair> pairs = new ArrayList<>();
             if (found != null) {
                 found.forEach(pairs::add);
@@ -74,6 +101,37 @@ public final class Identity {
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             throw new IOException("no private key can be read from " + file, e);
         }
+    }
+
+    /**
+     * Returns the public key beside a private one, in {@code FILE.pub}, or the certificate in {@code FILE-cert.pub}; empty if it is
+     * missing or cannot be used.
+     *
+     * @param ending {@code .pub} or {@code -cert.pub}
+     */
+    public static Optional<PublicKey> beside(Path file, String ending) {
+        Path beside = file.resolveSibling(file.getFileName() + ending);
+        try {
+            return Files.exists(beside)
+                    ? Optional.of(PublicKeyEntry.parsePublicKeyEntry(
+                                    Files.readString(beside, StandardCharsets.ISO_8859_1).strip())
+                            .resolvePublicKey(null, Map.of(), PublicKeyEntryResolver.IGNORING))
+                    : Optional.empty();
+        } catch (IOException | GeneralSecurityException | RuntimeException unusable) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns these key pairs of a file, those with a certificate before them. */
+    static List<KeyPair> certified(Path file, List<KeyPair> pairs) {
+        List<KeyPair> all = new ArrayList<>();
+        if (beside(file, "-cert.pub").orElse(null) instanceof OpenSshCertificate certificate) {
+            pairs.stream()
+                    .filter(pair -> KeyUtils.compareKeys(pair.getPublic(), certificate.getCertPubKey()))
+                    .forEach(pair -> all.add(new KeyPair(certificate, pair.getPrivate())));
+        }
+        all.addAll(pairs);
+        return all;
     }
 
     /** Returns the public keys of the private keys in a file, as lines for {@code authorized_keys}. */
@@ -93,7 +151,7 @@ public final class Identity {
                 && !PosixFilePermissions.fromString("rwx------").containsAll(about.permissions());
     }
 
-    /** Returns whether the key in this file has a passphrase. Dozo cannot use such a key. */
+    /** Returns whether the key in this file has a passphrase. A service cannot use such a key. */
     public static boolean isEncrypted(Path file) throws IOException {
         String text;
         try (InputStream in = Files.newInputStream(file)) {

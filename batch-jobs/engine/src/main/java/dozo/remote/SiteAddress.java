@@ -48,7 +48,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
 
     /** Returns the same site behind this jump host. */
     public SiteAddress behind(SiteAddress jump) {
-        return by(new Way(Optional.of(jump), way.dscp()));
+        return by(new Way(Optional.of(jump), way.dscp(), way.agent()));
     }
 
     /**

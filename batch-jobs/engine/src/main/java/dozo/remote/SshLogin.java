@@ -48,7 +48,7 @@ import org.apache.sshd.core.CoreModuleProperties;
 
 /**
  * Connects to one site and logs in: pinned host key, one private key and perhaps its former one, modern algorithms only with AES-GCM first, and a
- * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration and agent.
+ * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration, and every agent but that of the {@linkplain Way way}.
  *
  * @param jump logs in at the host that forwards connections to the site, if any
  * @param shellAnswers whether a shell at the site has ever answered
@@ -119,7 +119,11 @@ record SshLogin(
     private static SshClient client(SiteAddress site, int dscp, WriteCheck check, AtomicBoolean byFormer)
             throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
-        List<KeyPair> keys = new ArrayList<>(keyPairs(site));
+        Optional<Path> agent = site.way().agent();
+        List<KeyPair> keys = new ArrayList<>(
+                agent.isPresent() && !hasPlainKey(site.identity())
+                        ? List.of()
+                        : Identity.certified(site.identity(), keyPairs(site)));
         List<KeyPair> former = formerKeyPairs(site);
         keys.addAll(former);
         SshClient client = client(
@@ -135,6 +139,7 @@ record SshLogin(
                 },
                 dscp,
                 check);
+        agent.ifPresent(socket -> client.setAgentFactory(Agent.at(socket, only(site.identity()))));
         client.setPublicKeyAuthenticationReporter(new PublicKeyAuthenticationReporter() {
             @Override
             public void signalAuthenticationSuccess(ClientSession session, String service, KeyPair accepted) {
@@ -335,6 +340,13 @@ record SshLogin(
 
     private RemoteException keyRefused(IOException e) {
         String keys;
+        if (site.way().agent().isPresent()) {
+            return new RemoteException(
+                    Reason.LOGIN_REFUSED,
+                    "%s accepts no key of the agent for user %s; the server's log has the reason"
+                            .formatted(site, site.user()),
+                    e);
+        }
         try {
             keys = keyPairs(site).stream()
                     .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
@@ -402,6 +414,19 @@ record SshLogin(
                             .formatted(site.identity()));
         }
         return pairs;
+    }
+
+    private static boolean hasPlainKey(Path file) {
+        try {
+            return Files.exists(file) && !Identity.isEncrypted(file);
+        } catch (IOException unreadable) {
+            return false;
+        }
+    }
+
+    /** Returns the only key that an agent is to use: that of a private key which cannot be read here. */
+    private static Optional<PublicKey> only(Path identity) {
+        return hasPlainKey(identity) ? Optional.empty() : Identity.beside(identity, ".pub");
     }
 
     /** Returns the key pairs before the present ones; none if they cannot be used: the present ones are what matters. */

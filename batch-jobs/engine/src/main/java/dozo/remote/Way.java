@@ -1,5 +1,6 @@
 package dozo.remote;
 
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -10,8 +11,10 @@ import java.util.Optional;
  * @param jump a host that forwards them to the site, as with {@code ssh -J}. It has a host key of its own, and resolves
  *     the site's name. Its root is not used
  * @param dscp the DSCP mark of their packets (RFC 2474), 0 to 63; 0: none
+ * @param agent the socket of an agent that has the private key: only that of the site's identity if its file is there and
+ *     encrypted, otherwise any
  */
-public record Way(Optional<SiteAddress> jump, int dscp) {
+public record Way(Optional<SiteAddress> jump, int dscp, Optional<Path> agent) {
 
     public static final Way DIRECT = new Way(Optional.empty(), 0);
 
@@ -22,6 +25,11 @@ public record Way(Optional<SiteAddress> jump, int dscp) {
      * af43}).
      */
     private static final Map<String, Integer> NAMES = Map.of("le", 1, "ef", 46);
+
+    /** A way without an agent. */
+    public Way(Optional<SiteAddress> jump, int dscp) {
+        this(jump, dscp, Optional.empty());
+    }
 
     public Way {
         if (dscp < 0 || dscp > DSCP_MAX) {

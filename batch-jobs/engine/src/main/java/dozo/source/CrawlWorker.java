@@ -106,7 +106,9 @@ final class CrawlWorker {
             case LINK -> tellLink(folder, name, open, at, listing);
             case DIRECTORY -> {
                 listing.entry(name, kernel.facts(EntryKind.DIRECTORY, null));
-                found.add(name);
+                if (listings.enters(folder.resolve(name))) {
+                    found.add(name);
+                }
             }
         }
     }

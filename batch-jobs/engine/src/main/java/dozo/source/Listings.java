@@ -14,6 +14,11 @@ public interface Listings {
     /** Receives something that cannot be an entry; the content of an unreadable folder is missing or incomplete. */
     void problem(FilePath path, Problem problem, String message) throws IOException, InterruptedException;
 
+    /** Returns whether the content of this folder, which is an entry, is wanted. */
+    default boolean enters(FilePath folder) {
+        return true;
+    }
+
     /** Receives the content of one folder. */
     interface Listing {
 

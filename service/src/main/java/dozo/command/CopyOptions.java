@@ -54,8 +54,10 @@ final class CopyOptions {
               -r, -a            copy folders recursively
               -p, -t            keep times and modes: this is always done
               -P PORT           the site's SSH port (22)
-              -i IDENTITY       the private key's file, without a passphrase; else the
-                                first of id_ed25519, id_ecdsa, id_rsa in ~/.ssh; no agent
+              -i IDENTITY       the private key's file; else the agent's keys, and the first
+                                of id_ed25519, id_ecdsa, id_rsa in ~/.ssh. If it has a
+                                passphrase, the agent signs, or it is asked for. A
+                                certificate is in IDENTITY-cert.pub
               -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
                                 several with commas; each needs a known host key; the
                                 same private key is used for all
@@ -63,7 +65,7 @@ final class CopyOptions {
                                 Read are HostName, HostKeyAlias, Include, and what -o
                                 supports; what is below Match is not
               -o OPTION=VALUE   an option of ssh; supported: UserKnownHostsFile, Port,
-                                User, IdentityFile, ProxyJump, IPQoS,
+                                User, IdentityFile, IdentityAgent, ProxyJump, IPQoS,
                                 StrictHostKeyChecking=yes
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)

@@ -113,13 +113,7 @@ final class Login {
         String known = configured(typed, "HostKeyAlias").orElse(host);
         Key key = key(typed);
         return new SiteAddress(
-                host,
-                number,
-                name,
-                "/",
-                key.file,
-                hostKey(typed, known, number),
-                new Way(before, dscp, key.agent));
+                host, number, name, "/", key.file, hostKey(typed, known, number), new Way(before, dscp, key.agent));
     }
 
     private Optional<String> first(@Nullable String given, String host, String keyword) {
@@ -211,7 +205,9 @@ final class Login {
         if (given.isEmpty() && !kept.isEmpty()) {
             return new Key(there.orElse(files.getFirst()), socket);
         }
-        if (Identity.beside(files.getFirst(), ".pub").filter(key -> has(kept, key)).isPresent()
+        if (Identity.beside(files.getFirst(), ".pub")
+                        .filter(key -> Agent.has(kept, key))
+                        .isPresent()
                 && there.filter(file -> !isEncrypted(file)).isEmpty()) {
             return new Key(files.getFirst(), socket);
         }
@@ -226,17 +222,15 @@ final class Login {
         return new Key(file, Optional.empty());
     }
 
-    private static boolean has(List<PublicKey> kept, PublicKey key) {
-        return kept.stream().anyMatch(each -> KeyUtils.compareKeys(each, key));
-    }
-
     /** Returns the socket of the agent to ask; empty: none. */
     private Optional<Path> agent(String host) {
         String usual = "SSH_AUTH_SOCK";
         String typed = first(agent, host, "IdentityAgent").orElse(usual);
         String socket = typed.equals(usual)
                 ? System.getenv(usual)
-                : typed.startsWith("$") ? System.getenv(typed.replaceAll("[${}]", "")) : path(typed, host).toString();
+                : typed.startsWith("$")
+                        ? System.getenv(typed.replaceAll("[${}]", ""))
+                        : path(typed, host).toString();
         return typed.equalsIgnoreCase("none") || socket == null || socket.isEmpty()
                 ? Optional.empty()
                 : Optional.of(Path.of(socket));

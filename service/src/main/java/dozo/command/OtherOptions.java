@@ -11,8 +11,10 @@ final class OtherOptions {
     private static final String LOGIN = "use -i, -P, -J, -o, -F, or ~/.ssh/config";
     private static final String DIGESTS =
             "a file is never taken for equal by its time: what is there is read, and what differs is replaced";
-    private static final String ALWAYS_NAMED = "a file gets its name only when it is verified, and its parts are found again";
-    private static final String NO_OWNERS = "a backup by `dozo serve` keeps owners, ACLs, attributes and hard links, dozo copy does not";
+    private static final String ALWAYS_NAMED =
+            "a file gets its name only when it is verified, and its parts are found again";
+    private static final String NO_OWNERS =
+            "a backup by `dozo serve` keeps owners, ACLs, attributes and hard links, dozo copy does not";
     private static final String LINKS = "links are copied as links; name what they lead to as a SRC of its own";
     private static final String BY_SFTP = "it is always SFTP, with the server's own program";
     private static final String BY_NAME = "leave files out by --exclude, or choose them by --files-from";

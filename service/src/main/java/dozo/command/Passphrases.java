@@ -4,6 +4,7 @@ import dozo.remote.Identity;
 import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** Asks for the passphrase of a private key, on a terminal. */
 final class Passphrases {
@@ -19,13 +20,12 @@ final class Passphrases {
      * @throws Failure without a terminal, or without the right passphrase
      */
     static void unlock(Path file) {
-        Console console = System.console();
-        if (console == null || !console.isTerminal()) {
-            throw new Failure(
-                    Exit.NOT_ALLOWED,
-                    "the private key %s is encrypted, and there is no terminal to ask for its passphrase: run ssh-add %s, or name a key without one with -i"
-                            .formatted(file, file));
-        }
+        Console console = Optional.ofNullable(System.console())
+                .filter(Console::isTerminal)
+                .orElseThrow(() -> new Failure(
+                        Exit.NOT_ALLOWED,
+                        "the private key %s is encrypted, and there is no terminal to ask for its passphrase: run ssh-add %s, or name a key without one with -i"
+                                .formatted(file, file)));
         for (int i = 0; i < TRIES; i++) {
             char[] typed = console.readPassword("Passphrase for %s: ", Login.visible(file.toString()));
             if (typed == null || typed.length == 0) {

@@ -48,6 +48,7 @@ class AmountsTest {
         assertThat(Amounts.rsyncRate("--bwlimit", "10")).isEqualTo(10 << 10);
         assertThat(Amounts.rsyncRate("--bwlimit", "1.5m")).isEqualTo(3 << 19);
         assertThat(Amounts.rsyncRate("--bwlimit", "2MB")).isEqualTo(2_000_000);
-        assertThatThrownBy(() -> Amounts.rsyncRate("--bwlimit", "fast")).hasMessageContaining("--bwlimit fast: expected");
+        assertThatThrownBy(() -> Amounts.rsyncRate("--bwlimit", "fast"))
+                .hasMessageContaining("--bwlimit fast: expected");
     }
 }

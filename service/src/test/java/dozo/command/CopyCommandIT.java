@@ -370,10 +370,11 @@ class CopyCommandIT {
         Path list = Files.writeString(folder.resolve("list"), "./sub/b.txt\nnot/here\n");
 
         Ended there = copy("-r", "--files-from", list.toString(), source.toString(), at("all"));
-        Ended back =
-                copy("-r", "--files-from=" + list, at("all"), folder.resolve("back").toString());
+        Ended back = copy(
+                "-r", "--files-from=" + list, at("all"), folder.resolve("back").toString());
 
-        assertThat(there.ends(Exit.NOT_SAFE).err()).isEqualTo("NO_MATCH  not/here  not in the source, but in the list\n");
+        assertThat(there.ends(Exit.NOT_SAFE).err())
+                .isEqualTo("NO_MATCH  not/here  not in the source, but in the list\n");
         assertThat(this.there.resolve("all/sub/b.txt")).hasContent("world!");
         assertThat(this.there.resolve("all/sub/c.txt")).doesNotExist();
         assertThat(this.there.resolve("all/a.txt")).doesNotExist();

@@ -44,9 +44,8 @@ class CopyLoginIT {
                 if not more:
                     break
                 shown += more
-                if more and shown.rstrip().endswith(b':'):
+                if more.rstrip().endswith(b':'):
                     os.write(terminal, sys.argv[1].encode() + b'\\n')
-                    shown += b'\\n'
             sys.stdout.write(shown.decode())
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             """;
@@ -100,7 +99,8 @@ class CopyLoginIT {
         assertThat(refused.ends(Exit.NOT_ALLOWED).err()).contains("accepts no key of the agent");
         admit(other);
         copy("-o", "IdentityAgent=" + agent).ends(Exit.WELL);
-        assertThat(site.address().root()).satisfies(root -> assertThat(Path.of(root, "copied")).hasContent("content"));
+        assertThat(site.address().root())
+                .satisfies(root -> assertThat(Path.of(root, "copied")).hasContent("content"));
     }
 
     @Test
@@ -188,8 +188,8 @@ class CopyLoginIT {
         SiteAddress at = site.address();
         Path known = Files.writeString(
                 folder.resolve("known"), "[%s]:%d %s%n".formatted(at.host(), at.port(), at.hostKey()));
-        List<String> all = new ArrayList<>(
-                List.of("-q", "-F", "none", "-P" + at.port(), "-oUserKnownHostsFile=" + known));
+        List<String> all =
+                new ArrayList<>(List.of("-q", "-F", "none", "-P" + at.port(), "-oUserKnownHostsFile=" + known));
         all.addAll(List.of(login));
         all.addAll(List.of(file.toString(), "%s@%s:%s/copied".formatted(at.user(), at.host(), at.root())));
         return all;

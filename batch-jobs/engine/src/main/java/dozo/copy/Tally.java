@@ -41,7 +41,7 @@ final class Tally implements Fetch.Outcomes {
 
     /** Reports what a copy was to take, and has not found. */
     void tellMissing(Filter filter) {
-        filter.missing().forEach(path -> finding(path, Problem.NO_MATCH, path + ": not in the source, but in the list"));
+        filter.missing().forEach(path -> finding(path, Problem.NO_MATCH, "not in the source, but in the list"));
     }
 
     /** Counts something to copy. */

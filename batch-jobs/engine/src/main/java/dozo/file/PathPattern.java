@@ -155,8 +155,7 @@ public final class PathPattern {
     }
 
     private Malformed malformed() {
-        return new Malformed(
-                "\"%s\": expected a pattern for paths below the folder, such as *.nii or anat/**", this);
+        return new Malformed("\"%s\": expected a pattern for paths below the folder, such as *.nii or anat/**", this);
     }
 
     /** Returns whether a path matches. Whatever is in a matching folder does not match by that. */

@@ -67,8 +67,7 @@ public record Selection(List<FilePath> paths, List<PathPattern> patterns) {
             return path.length == 1 && path[0] == '.' ? FilePath.ROOT : FilePath.of(path);
         } catch (IllegalArgumentException e) {
             throw new Malformed(
-                    "\"%s\": expected a path below the folder, such as anat/T1w.nii",
-                    FilePath.render(typed));
+                    "\"%s\": expected a path below the folder, such as anat/T1w.nii", FilePath.render(typed));
         }
     }
 

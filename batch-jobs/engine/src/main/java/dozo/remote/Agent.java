@@ -48,6 +48,11 @@ public final class Agent extends AbstractAgentProxy {
         }
     }
 
+    /** Returns whether a key is among these. */
+    public static boolean has(List<PublicKey> keys, PublicKey key) {
+        return keys.stream().anyMatch(each -> KeyUtils.compareKeys(each, key));
+    }
+
     /**
      * Returns what connects sessions to the agent at a socket.
      *

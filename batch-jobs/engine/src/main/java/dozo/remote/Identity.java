@@ -113,9 +113,10 @@ public final class Identity {
         Path beside = file.resolveSibling(file.getFileName() + ending);
         try {
             return Files.exists(beside)
-                    ? Optional.of(PublicKeyEntry.parsePublicKeyEntry(
-                                    Files.readString(beside, StandardCharsets.ISO_8859_1).strip())
-                            .resolvePublicKey(null, Map.of(), PublicKeyEntryResolver.IGNORING))
+                    ? Optional.of(
+                            PublicKeyEntry.parsePublicKeyEntry(Files.readString(beside, StandardCharsets.ISO_8859_1)
+                                            .strip())
+                                    .resolvePublicKey(null, Map.of(), PublicKeyEntryResolver.IGNORING))
                     : Optional.empty();
         } catch (IOException | GeneralSecurityException | RuntimeException unusable) {
             return Optional.empty();

@@ -35,7 +35,7 @@ class EndlessSourceTest {
         };
         try (EvilSite site = EvilSite.answering(temp, EvilSite.listing(EvilSite::thousandFolders));
                 Lanes lanes = Lanes.to(site.address(), 1)) {
-            RemoteTree tree = new RemoteTree(lanes, folder -> false, nowhere);
+            RemoteTree tree = new RemoteTree(lanes, Filter.ALL, folder -> false, nowhere);
 
             assertThatThrownBy(() -> tree.walk(top)).hasMessageContaining("folders at the site wait to be listed");
         }

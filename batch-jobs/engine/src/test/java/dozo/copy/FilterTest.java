@@ -45,7 +45,8 @@ class FilterTest {
 
         assertThat(filter.missing()).containsExactly(FilePath.of("sub/b"));
         assertThat(new Filter(List.of(), Set.of(FilePath.ROOT)).missing()).isEmpty();
-        assertThat(takes(new Filter(List.of(), Set.of(FilePath.ROOT)), "any/thing")).isEqualTo("any/thing");
+        assertThat(takes(new Filter(List.of(), Set.of(FilePath.ROOT)), "any/thing"))
+                .isEqualTo("any/thing");
     }
 
     private static String takes(Filter filter, String... files) {

@@ -203,7 +203,8 @@ final class Login {
         List<PublicKey> kept = socket.map(Agent::keys).orElse(List.of());
         Optional<Path> there = files.stream().filter(Files::exists).findFirst();
         if (given.isEmpty() && !kept.isEmpty()) {
-            return new Key(there.orElse(files.getFirst()), socket);
+            // NB: beside an encrypted file only its own key of the agent would be used.
+            return new Key(there.filter(file -> !isEncrypted(file)).orElse(socket.orElseThrow()), socket);
         }
         if (Identity.beside(files.getFirst(), ".pub")
                         .filter(key -> Agent.has(kept, key))

@@ -104,6 +104,23 @@ class CopyLoginIT {
     }
 
     @Test
+    void anyKeyOfTheAgentWillAlsoIfTheUsualFileIsEncrypted() throws Exception {
+        Path home = Files.createDirectories(folder.resolve("home/.ssh")).getParent();
+        Files.copy(key, home.resolve(".ssh/id_ed25519"));
+        Files.copy(Path.of(key + ".pub"), home.resolve(".ssh/id_ed25519.pub"));
+        Path other = folder.resolve("other");
+        keygen("-t", "ed25519", "-N", "", "-f", other.toString());
+        admit(other);
+
+        Ended.of(ChildJava.of(CopyCommand.class)
+                        .options("-Duser.home=" + home)
+                        .arguments(
+                                arguments("-o", "IdentityAgent=" + agent(other)).toArray(String[]::new))
+                        .process())
+                .ends(Exit.WELL);
+    }
+
+    @Test
     void withoutATerminalAnEncryptedKeyIsRefused() throws Exception {
         admit(key);
 

@@ -91,7 +91,12 @@ class DocumentationBrowserIT {
         Page page = Chromium.browser()
                 .newContext(new NewContextOptions().setLocale(language))
                 .newPage();
-        page.onConsoleMessage(message -> said.add(message.text()));
+        page.onConsoleMessage(message -> {
+            // NB: a field that is filled before it gets the focus by itself is a remark, too.
+            if (message.type().equals("error")) {
+                said.add(message.text());
+            }
+        });
         page.onPageError(said::add);
         page.onRequest(request -> asked.add(request.url()));
         page.onResponse(response -> {

@@ -146,13 +146,7 @@ public final class CopyCommand {
     }
 
     private void tell(FilePath file) {
-        CopyMeter shown = meter;
-        String line = Login.visible(file.toString());
-        if (shown == null) {
-            err.println(line);
-        } else {
-            shown.say(line);
-        }
+        requireNonNull(meter).say(Login.visible(file.toString()));
     }
 
     /** Passes on what it is told, and tells the names. */

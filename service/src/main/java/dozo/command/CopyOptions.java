@@ -104,8 +104,8 @@ final class CopyOptions {
               130   interrupted by Ctrl-C; repeat the command to finish the rest
             """;
 
-    /** Longer than the paths of a million files. */
-    private static final int LIST_BYTES_MAX = 256 << 20;
+    /** Some 200,000 paths: with what is kept of each, they fit into the memory of a copy. */
+    private static final int LIST_BYTES_MAX = 16 << 20;
 
     private final Login login = new Login();
     private final List<String> places = new ArrayList<>();

@@ -15,6 +15,8 @@ final class OtherOptions {
             "a file gets its name only when it is verified, and its parts are found again";
     private static final String NO_OWNERS =
             "a backup by `dozo serve` keeps owners, ACLs, attributes and hard links, dozo copy does not";
+    private static final String NO_BACKUP = "an earlier content is replaced; backups by `dozo serve` keep all versions";
+    private static final String WHOLE = "a file that differs is always sent whole";
     private static final String LINKS = "links are copied as links; name what they lead to as a SRC of its own";
     private static final String BY_SFTP = "it is always SFTP, with the server's own program";
     private static final String BY_NAME = "leave files out by --exclude, or choose them by --files-from";
@@ -35,9 +37,9 @@ final class OtherOptions {
             Map.entry("-R", "give a DST that ends in the folders that are wanted"),
             Map.entry("-S", BY_SFTP),
             Map.entry("-T", "names from a server never lead out of DST"),
-            Map.entry("-W", DIGESTS),
+            Map.entry("-W", WHOLE),
             Map.entry("-X", NO_OWNERS),
-            Map.entry("-b", ALWAYS_NAMED),
+            Map.entry("-b", NO_BACKUP),
             Map.entry("-c", "ciphers are AES-GCM, or AES-CTR; digests are always compared"),
             Map.entry("-e", LOGIN),
             Map.entry("-f", BY_NAME),
@@ -51,7 +53,7 @@ final class OtherOptions {
             Map.entry("--acls", NO_OWNERS),
             Map.entry("--append", ALWAYS_NAMED),
             Map.entry("--append-verify", ALWAYS_NAMED),
-            Map.entry("--backup", "an earlier content is replaced; backups by `dozo serve` keep all versions"),
+            Map.entry("--backup", NO_BACKUP),
             Map.entry("--compress", AS_IT_IS),
             Map.entry("--copy-links", LINKS),
             Map.entry("--del", NEVER_DELETES),
@@ -83,7 +85,7 @@ final class OtherOptions {
             Map.entry("--stats", "use --json"),
             Map.entry("--timeout", "a dead link is noticed within 30 s, and a lost connection is opened again"),
             Map.entry("--update", DIGESTS),
-            Map.entry("--whole-file", DIGESTS),
+            Map.entry("--whole-file", WHOLE),
             Map.entry("--xattrs", NO_OWNERS));
 
     private OtherOptions() {}

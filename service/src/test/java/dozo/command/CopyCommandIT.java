@@ -374,7 +374,7 @@ class CopyCommandIT {
                 "-r", "--files-from=" + list, at("all"), folder.resolve("back").toString());
 
         assertThat(there.ends(Exit.NOT_SAFE).err())
-                .isEqualTo("NO_MATCH  not/here  not in the source, but in the list\n");
+                .isEqualTo("NO_MATCH  not/here  the list names it, but it was not found in the source\n");
         assertThat(this.there.resolve("all/sub/b.txt")).hasContent("world!");
         assertThat(this.there.resolve("all/sub/c.txt")).doesNotExist();
         assertThat(this.there.resolve("all/a.txt")).doesNotExist();

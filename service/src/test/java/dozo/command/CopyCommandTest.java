@@ -118,6 +118,8 @@ class CopyCommandTest {
         assertRefused(
                 Exit.USAGE, "expected one SRC", "-r", "--files-from", "-", file.toString(), folder.toString(), "dr:/");
         assertRefusedKnown("the list contains no path", "--files-from=" + empty, file.toString(), "dr:/b");
+        Path endless = Path.of("/dev/zero");
+        assertRefusedKnown("expected at most 16777216 bytes", "--files-from=" + endless, file.toString(), "dr:/b");
         assertRefusedKnown("cannot be read", "--files-from", folder + "/none", file.toString(), "dr:/b");
     }
 

@@ -138,7 +138,7 @@ class CopyLoginIT {
         admit(key);
         List<String> words = new ArrayList<>(List.of("python3", "-c", AT_TERMINAL, PASSPHRASE));
         words.addAll(ChildJava.of(CopyCommand.class)
-                .arguments(arguments("-i", key.toString(), "-o", "IdentityAgent=none", "--lanes", "2")
+                .arguments(arguments("-i", key.toString(), "-o", "IdentityAgent=none", "--lanes", "2", "-J", jump())
                         .toArray(String[]::new))
                 .process()
                 .command());
@@ -160,6 +160,12 @@ class CopyLoginIT {
         keygen("-s", folder + "/ca", "-I", "test", "-n", site.address().user(), plain + ".pub");
 
         copy("-i", plain.toString()).ends(Exit.WELL);
+    }
+
+    /** The site itself: a jump host with the same key. */
+    private String jump() {
+        SiteAddress at = site.address();
+        return "%s@%s:%d".formatted(at.user(), at.host(), at.port());
     }
 
     private void admit(Path admitted) throws IOException {

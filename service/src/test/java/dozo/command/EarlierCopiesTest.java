@@ -99,6 +99,10 @@ class EarlierCopiesTest {
         assertThat(EarlierCopies.way(site, true, new Copy.Options(0, 1_000, true, false)))
                 .as("a dry run with a limit asks about it")
                 .isEqualTo(way);
+        assertThat(EarlierCopies.way(
+                        site.by(new Way(Optional.empty(), 0, Optional.of(Path.of("agent.7")))), true, options))
+                .as("an agent's socket has another name in each session")
+                .isEqualTo(way);
         assertThat(List.of(
                         EarlierCopies.way(site, false, options),
                         EarlierCopies.way(site, true, new Copy.Options(2, 0, false, false)),

@@ -92,7 +92,7 @@ class DocumentationBrowserIT {
                 .newContext(new NewContextOptions().setLocale(language))
                 .newPage();
         page.onConsoleMessage(message -> {
-            // NB: a field that is filled before it gets the focus by itself is a remark, too.
+            // NB: Chromium also remarks that it did not move the focus to a field.
             if (message.type().equals("error")) {
                 said.add(message.text());
             }

@@ -298,8 +298,8 @@ public final class CopyToSite implements Copy {
         }
 
         @Override
-        public boolean enters(FilePath folder) {
-            return options.filter().takes(folder, true);
+        public boolean enters(FilePath parent, byte[] name) {
+            return options.filter().takes(parent.resolve(name), true);
         }
 
         @Override

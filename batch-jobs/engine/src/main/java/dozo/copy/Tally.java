@@ -41,7 +41,9 @@ final class Tally implements Fetch.Outcomes {
 
     /** Reports what a copy was to take, and has not found. */
     void tellMissing(Filter filter) {
-        filter.missing().forEach(path -> finding(path, Problem.NO_MATCH, "not in the source, but in the list"));
+        filter.missing()
+                .forEach(path ->
+                        finding(path, Problem.NO_MATCH, "the list names it, but it was not found in the source"));
     }
 
     /** Counts something to copy. */

@@ -152,8 +152,11 @@ public final class Identity {
                 && !PosixFilePermissions.fromString("rwx------").containsAll(about.permissions());
     }
 
-    /** Returns whether the key in this file has a passphrase. A service cannot use such a key. */
+    /** Returns whether the key in this file has a passphrase that nobody has typed. A service cannot use such a key. */
     public static boolean isEncrypted(Path file) throws IOException {
+        if (UNLOCKED.containsKey(file)) {
+            return false;
+        }
         String text;
         try (InputStream in = Files.newInputStream(file)) {
             text = new String(in.readNBytes(BYTES_MAX), StandardCharsets.ISO_8859_1);

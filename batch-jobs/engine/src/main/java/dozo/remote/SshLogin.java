@@ -343,8 +343,13 @@ record SshLogin(
         if (site.way().agent().isPresent()) {
             return new RemoteException(
                     Reason.LOGIN_REFUSED,
-                    "%s accepts no key of the agent for user %s; the server's log has the reason"
-                            .formatted(site, site.user()),
+                    "%s accepts no key of the agent%s for user %s; the server's log has the reason"
+                            .formatted(
+                                    site,
+                                    hasPlainKey(site.identity())
+                                            ? ", nor the private key " + site.identity() + ","
+                                            : "",
+                                    site.user()),
                     e);
         }
         try {

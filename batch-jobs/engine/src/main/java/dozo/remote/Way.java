@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param jump a host that forwards them to the site, as with {@code ssh -J}. It has a host key of its own, and resolves
  *     the site's name. Its root is not used
  * @param dscp the DSCP mark of their packets (RFC 2474), 0 to 63; 0: none
- * @param agent the socket of an agent that has the private key: only that of the site's identity if its file is there and
- *     encrypted, otherwise any
+ * @param agent the socket of an agent that signs. If the site's identity cannot be read and its public key is beside it, only with
+ *     that key; otherwise with any
  */
 public record Way(Optional<SiteAddress> jump, int dscp, Optional<Path> agent) {
 

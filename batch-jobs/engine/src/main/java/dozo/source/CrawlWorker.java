@@ -106,7 +106,7 @@ final class CrawlWorker {
             case LINK -> tellLink(folder, name, open, at, listing);
             case DIRECTORY -> {
                 listing.entry(name, kernel.facts(EntryKind.DIRECTORY, null));
-                if (listings.enters(folder.resolve(name))) {
+                if (listings.enters(folder, name)) {
                     found.add(name);
                 }
             }

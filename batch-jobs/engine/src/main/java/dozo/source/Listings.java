@@ -14,8 +14,8 @@ public interface Listings {
     /** Receives something that cannot be an entry; the content of an unreadable folder is missing or incomplete. */
     void problem(FilePath path, Problem problem, String message) throws IOException, InterruptedException;
 
-    /** Returns whether the content of this folder, which is an entry, is wanted. */
-    default boolean enters(FilePath folder) {
+    /** Returns whether the content of a folder with this name in another is wanted. */
+    default boolean enters(FilePath parent, byte[] name) {
         return true;
     }
 

@@ -93,7 +93,8 @@ class SearchBrowserIT {
         page.getByLabel("Name").fill("admin");
         page.getByLabel("Password").fill(service.password());
         page.locator("article button").first().click();
-        assertThat(page.locator("#search")).isVisible();
+        // Until the scripts of the page have loaded, its keys are lost.
+        page.waitForURL(service.url() + "/");
         return page;
     }
 }

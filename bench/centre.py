@@ -59,6 +59,10 @@ class Centre:
     def cpu_seconds(self):
         return tree_seconds(self.service.process.pid)
 
+    def database_cpu_seconds(self):
+        """Returns those of an embedded database: its processes are not below the service's."""
+        return sum(tree_seconds(int(file.read_text().split()[0])) for file in self.database.rglob('postmaster.pid'))
+
     def wal_bytes(self):
         """Returns the WAL bytes written so far; None if there is no psql."""
         if not shutil.which('psql') or not self.has_database():

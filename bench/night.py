@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from centre import WARM_UP_NIGHTS_MAX, Centre, make, new_nights, warm_up_row, warmed_up
+from centre import WARM_UP_NIGHTS_MAX, Centre, make, new_nights, tree_seconds, warm_up_row, warmed_up
 from data import KB, MB
 from engine import DOZO
 from measure import fill_in, workspace
@@ -28,6 +28,8 @@ from table import spread
 COPY_MAX = 1.15  # a night of new files / a plain copy of them
 NEW_SECONDS_MAX = 0.05  # per experiment of 20 new files
 FAR_SECONDS_MAX = 0.1  # the same at a round trip of 36 ms
+TAR_MAX = 3  # a first night of tiny experiments / tar with its sync
+TINY_CPU_MS_MAX = 30  # per tiny experiment, of the service, its database and the site
 FIND_MAX = 4  # an unchanged night / find
 UNCHANGED_CPU_MS_MAX = 5  # per unchanged experiment
 UNCHANGED_WAL_BYTES_MAX = 1000
@@ -46,6 +48,7 @@ class Size:
 
     new: tuple[int, int]
     small: tuple[int, int]
+    tiny: tuple[int, int]
     far: tuple[int, int]
     unchanged: tuple[int, int]
     changed: int
@@ -59,6 +62,7 @@ class Size:
 FULL = Size(
     new=(32, 128),
     small=(2_000, 20),
+    tiny=(2_000, 50),
     far=(200, 20),
     unchanged=(2_000, 50),
     changed=1_000_000,
@@ -71,6 +75,7 @@ FULL = Size(
 SHORT = Size(
     new=(3, 8),
     small=(6, 5),
+    tiny=(6, 10),
     far=(3, 5),
     unchanged=(6, 5),
     changed=400,
@@ -156,6 +161,51 @@ def plain_copy(destination, source, program, server):
 
 def small(folder, server, builds, size, rounds, judged):
     return small_nights(folder, server, builds, size.small, size.warm_ups, judged, server.port, NEW_SECONDS_MAX)
+
+
+def tiny(folder, server, builds, size, rounds, judged):
+    """Measures a first night of many experiments of tiny files, and compares it with tar and its sync."""
+    experiments, files = size.tiny
+    sources = folder / 'sources'
+    made = make(sources, experiments, files, 100, KB)
+    tars, rows = [], []
+    for name, program in builds.items():
+        with Centre(folder / name, server, program=Path(program) / 'dozo') as centre:
+            few = new_nights(centre, folder / f'warm-{name}', max(1, experiments // 8), files, 100, KB)
+            rows.append(warm_up_row(name, warmed_up(few, size.warm_ups)))
+            centre.register(made)
+            os.sync()
+            cpu = cpu_of_all(centre, server)
+            seconds = centre.night()
+            cpu = 1e3 * (cpu_of_all(centre, server) - cpu) / experiments
+        for number in range(rounds):
+            tars.append(tar(folder / f'tar-{name}-{number}', sources, server))
+        ratio = seconds / statistics.median(tars)
+        about = f'{name}: first night of {experiments:,} × {files} tiny files'
+        say(f'{about}: {seconds:.2f} s, {cpu:.1f} ms of processor an experiment, tar {spread(tars)} s')
+        judge = judged and name == 'dozo'
+        rows += [
+            at_most(f'{about}, night / tar', ratio, TAR_MAX, f'{ratio:.1f}: {seconds:.2f} s, tar {spread(tars)} s', judge),
+            at_most(f'{about}, ms of processor each', cpu, TINY_CPU_MS_MAX, f'{cpu:.1f}', judge),
+        ]
+    return rows
+
+
+def cpu_of_all(centre, server):
+    """Returns the CPU seconds of the service, its database and the site."""
+    return centre.cpu_seconds() + centre.database_cpu_seconds() + tree_seconds(server.process.pid)
+
+
+def tar(target, source, server):
+    """Returns the seconds of tar over SSH, with its sync. NB: whoever deletes the copy makes the next sync wait for that."""
+    os.sync()
+    configuration = server.client_configuration(server.port)
+    unpack = f'mkdir {target} && tar -C {target} -xpf - && sync'
+    with open(os.devnull, 'wb') as nothing:
+        ended = timed(f"tar -C {source} -cf - . | ssh -F {configuration} site '{unpack}'", LIMIT_SECONDS, nothing, nothing, os.environ)
+    if ended.code != 0:
+        raise CannotMeasure(f'tar ended with {ended.code}')
+    return ended.seconds
 
 
 def far(folder, server, builds, size, rounds, judged):
@@ -289,6 +339,7 @@ def with_readers(folder, server, builds, size, rounds, judged):
 TESTS = {
     'new': new,
     'small': small,
+    'tiny': tiny,
     'far': far,
     'unchanged': unchanged,
     'changed': changed,

@@ -2,6 +2,8 @@ package dozo.manifest;
 
 import dozo.file.Digest;
 import dozo.file.Entry;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -48,21 +50,36 @@ public class LinkGroups {
     }
 
     /**
-     * Returns those of these entries whose names have ever been one of several of a file: what is at the site under such a
+     * Returns by transfer unit those of its entries whose names have ever been one of several of a file: what is at the site under such a
      * name may be under others, too.
      */
-    public Set<Integer> shared(int experimentId, int[] entryNumbers) {
-        return new HashSet<>(jdbc.sql("""
-                        select e.entry_no
-                        from entry e
-                        where e.experiment_id = :experiment and e.entry_no = any(:numbers) and e.kind = 'f'
-                          and exists (select from entry_link where experiment_id = :experiment and hard_link is not null)
-                          and exists (select from versions_of(:experiment, e.directory_no, e.name) v
-                                      join entry_link l on l.experiment_id = :experiment and l.entry_no = v.entry_no
-                                      where l.hard_link is not null)
+    public Map<Long, Set<Integer>> ofUnits(Collection<Long> units) {
+        // Most experiments have no hard links, and the second statement takes ten times as long to plan.
+        List<Long> linked = jdbc.sql("""
+                        select unit_id from transfer_unit u
+                        where unit_id = any(:units)
+                          and exists (select from entry_link where experiment_id = u.experiment_id and hard_link is not null)
                         """)
-                .params(Map.of("experiment", experimentId, "numbers", entryNumbers))
-                .query((row, n) -> row.getInt(1))
-                .list());
+                .param("units", units.toArray(Long[]::new))
+                .query((row, n) -> row.getLong(1))
+                .list();
+        Map<Long, Set<Integer>> shared = new HashMap<>();
+        if (!linked.isEmpty()) {
+            jdbc.sql("""
+                            select u.unit_id, e.entry_no
+                            from transfer_unit u
+                            cross join lateral (select * from entry e
+                                                where e.experiment_id = u.experiment_id and e.entry_no = any(u.entry_nos) and e.kind = 'f'
+                                                offset 0) e
+                            where u.unit_id = any(:units)
+                              and exists (select from versions_of(u.experiment_id, e.directory_no, e.name) v
+                                          join entry_link l on l.experiment_id = u.experiment_id and l.entry_no = v.entry_no
+                                          where l.hard_link is not null)
+                            """).param("units", linked.toArray(Long[]::new)).query(row -> {
+                shared.computeIfAbsent(row.getLong("unit_id"), _ -> new HashSet<>())
+                        .add(row.getInt("entry_no"));
+            });
+        }
+        return shared;
     }
 }

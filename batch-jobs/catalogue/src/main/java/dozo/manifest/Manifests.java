@@ -15,9 +15,12 @@ import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -361,6 +364,35 @@ public class Manifests {
                 .params(Map.of("experiment", experimentId, "numbers", numbers))
                 .query(ENTRY)
                 .list();
+    }
+
+    /** Returns the entries of these transfer units that still hold, by unit, in the order of their numbers. */
+    public Map<Long, List<Entry>> ofUnits(Collection<Long> units) {
+        Map<Long, List<Entry>> entries = new HashMap<>();
+        jdbc.sql("""
+                        select u.unit_id, h.*
+                        from transfer_unit u cross join lateral (
+                            %s
+                            where e.experiment_id = u.experiment_id and e.entry_no = any(u.entry_nos)
+                            offset 0) h
+                        where u.unit_id = any(:units)
+                        order by u.unit_id, h.entry_no
+                        """.formatted(HOLDING))
+                .param("units", units.toArray(Long[]::new))
+                .query(row -> {
+                    entries.computeIfAbsent(row.getLong("unit_id"), _ -> new ArrayList<>())
+                            .add(requireNonNull(ENTRY.mapRow(row, 0)));
+                });
+        return entries;
+    }
+
+    /** Returns the latest manifest of each of these experiments that has one. */
+    public Map<Integer, Manifest> current(int[] experimentIds) {
+        return jdbc.sql("""
+                        select m.* from unnest(:experiments) x (id)
+                        cross join lateral (select * from manifest where experiment_id = x.id order by manifest_no desc limit 1) m
+                        """).param("experiments", experimentIds).query(MANIFEST).list().stream()
+                .collect(Collectors.toMap(Manifest::experimentId, manifest -> manifest));
     }
 
     /** Returns the current manifest's folders that are proven at a site, the deepest first. */

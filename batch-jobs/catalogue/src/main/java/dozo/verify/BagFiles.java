@@ -74,11 +74,13 @@ public class BagFiles {
      */
     public <X extends Exception> void each(int experimentId, int siteId, long settledUnit, Listener<X> listener)
             throws X {
-        Map<FilePath, Replaced> replaced = replacedFolders(experimentId, siteId, settledUnit);
-        try (Stream<Superseded> all = superseded(experimentId, siteId)) {
+        boolean several = hasSeveralManifests(experimentId);
+        Map<FilePath, Replaced> replaced = several ? replacedFolders(experimentId, siteId, settledUnit) : Map.of();
+        try (Stream<Superseded> all = several ? superseded(experimentId, siteId) : Stream.of()) {
             Iterator<Superseded> superseded = all.iterator();
             Superseded next = next(superseded);
-            List<Row> page = page(experimentId, 0, PAGE_LEAST);
+            int limit = PAGE_LEAST;
+            List<Row> page = page(experimentId, 0, limit);
             while (!page.isEmpty()) {
                 Proven proven = proven(experimentId, siteId, page);
                 for (int i = 0; i < page.size(); i++) {
@@ -101,12 +103,21 @@ public class BagFiles {
                     }
                 }
                 int last = page.getLast().entryNumber;
-                int limit = nextLimit(page);
+                boolean more = page.size() == limit;
+                limit = nextLimit(page);
                 // Frees the page before the next one is read.
                 page = List.of();
-                page = page(experimentId, last, limit);
+                page = more ? page(experimentId, last, limit) : page;
             }
         }
+    }
+
+    /** Returns whether entries may have been replaced. */
+    private boolean hasSeveralManifests(int experimentId) {
+        return jdbc.sql("select exists (select from manifest where experiment_id = :experiment and manifest_no > 1)")
+                .param("experiment", experimentId)
+                .query(Boolean.class)
+                .single();
     }
 
     /** Returns the latest file or link that replaced a folder on the way to a path. */

@@ -6,6 +6,7 @@ import dozo.ledger.Rows;
 import dozo.send.DamageKind;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,21 +104,21 @@ public class Damages {
     }
 
     /**
-     * Returns the proven digests of those of these entries that are damaged now. Replacements must have the same
-     * digests.
+     * Returns by transfer unit the proven digests of those of its entries that are damaged now. Replacements must have the
+     * same digests.
      */
-    public Map<Integer, Digest> proven(int experimentId, int siteId, int[] entryNumbers) {
-        Map<Integer, Digest> proven = new HashMap<>();
+    public Map<Long, Map<Integer, Digest>> ofUnits(Collection<Long> units) {
+        Map<Long, Map<Integer, Digest>> proven = new HashMap<>();
         jdbc.sql("""
-                        select distinct on (d.entry_no) d.entry_no, r.digest
-                        from open_damage d join entry_receipt r using (receipt_id, entry_no)
-                        where d.experiment_id = :experiment and d.site_id = :site and d.entry_no = any(:numbers)
-                        order by d.entry_no, d.receipt_id desc
-                        """)
-                .params(Map.of("experiment", experimentId, "site", siteId, "numbers", entryNumbers))
-                .query(row -> {
-                    proven.put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));
-                });
+                        select distinct on (u.unit_id, d.entry_no) u.unit_id, d.entry_no, r.digest
+                        from transfer_unit u join open_damage d using (experiment_id, site_id)
+                        join entry_receipt r using (receipt_id, entry_no)
+                        where u.unit_id = any(:units) and d.entry_no = any(u.entry_nos)
+                        order by u.unit_id, d.entry_no, d.receipt_id desc
+                        """).param("units", units.toArray(Long[]::new)).query(row -> {
+            proven.computeIfAbsent(row.getLong("unit_id"), _ -> new HashMap<>())
+                    .put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));
+        });
         return proven;
     }
 

@@ -25,12 +25,30 @@ final class Prover {
 
     private static final SecureRandom LOT = new SecureRandom();
 
+    private static final int FEW_FILES = 250;
+    private static final long FEW_BYTES = 4 << 20;
+
+    /** Commands for few files that run at once, and the most questions of one. */
+    private static final int FEW_AT_ONCE = 2;
+
+    private static final int FEW_TOGETHER = 64;
+
     private final Lanes lanes;
     private final Workers workers;
     private final KnownSite site;
     private final Gauges gauges;
     private final int readBackOneIn;
     private final SiteSync sync = new SiteSync();
+    private final Together<Asked, Map<FilePath, Digest>> few;
+
+    /** Files to digest, with their total size. */
+    private record Asked(List<FilePath> files, long bytes) {
+
+        /** Returns whether a command for these alone takes mostly as long as its start. */
+        boolean areFew() {
+            return files.size() <= FEW_FILES && bytes <= FEW_BYTES;
+        }
+    }
 
     /**
      * What a site said of files.
@@ -55,6 +73,7 @@ final class Prover {
         this.site = site;
         this.gauges = gauges;
         this.readBackOneIn = readBackOneIn;
+        this.few = new Together<>(workers, FEW_AT_ONCE, FEW_TOGETHER, this::digestsOfAll);
     }
 
     /**
@@ -142,10 +161,31 @@ final class Prover {
     private Map<FilePath, Digest> computed(List<FilePath> files, long bytes)
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.proving.enter()) {
-            Map<FilePath, Digest> said = new HashMap<>(lanes.over(lane -> site.digests(lane, files, bytes)));
+            Asked asked = new Asked(files, bytes);
+            Map<FilePath, Digest> said = new HashMap<>(
+                    asked.areFew() ? few.ask(asked) : lanes.over(lane -> site.digests(lane, files, bytes)));
             checkByReadingBack(said);
             return said;
         }
+    }
+
+    private List<Map<FilePath, Digest>> digestsOfAll(List<Asked> asked) throws RemoteException, InterruptedException {
+        List<FilePath> files =
+                asked.stream().flatMap(each -> each.files.stream()).toList();
+        long bytes = asked.stream().mapToLong(Asked::bytes).sum();
+        Map<FilePath, Digest> said = lanes.over(lane -> site.digests(lane, files, bytes));
+        return asked.stream().map(each -> of(each.files, said)).toList();
+    }
+
+    private static Map<FilePath, Digest> of(List<FilePath> files, Map<FilePath, Digest> said) {
+        Map<FilePath, Digest> some = new HashMap<>();
+        for (FilePath file : files) {
+            Digest digest = said.get(file);
+            if (digest != null) {
+                some.put(file, digest);
+            }
+        }
+        return some;
     }
 
     /**

@@ -1,5 +1,7 @@
 package dozo.send;
 
+import static java.util.Objects.requireNonNullElse;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,8 +64,8 @@ final class SourceThreads {
 
     private final Set<SourceRequests> files = new HashSet<>();
 
-    /** The recent answers' average time. A source is slow until some answers were fast. */
-    private final AtomicLong tookNanos = new AtomicLong(SLOW_NANOS);
+    /** The recent answers' average time, also of {@linkplain #tookNear sources nearby}. They are slow until some answers were fast. */
+    private final AtomicLong tookNanos;
 
     private volatile long answeredNanos = System.nanoTime();
     private volatile boolean silent;
@@ -83,8 +85,20 @@ final class SourceThreads {
         NONE
     }
 
-    private SourceThreads() {
+    private SourceThreads(AtomicLong tookNanos) {
+        this.tookNanos = tookNanos;
         threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** Returns the answers' average time that a source shares with those up to two folders above it: as a rule, one file server has all. */
+    private static AtomicLong tookNear(Path root) {
+        Path parent = requireNonNullElse(root.getParent(), root);
+        Path near = requireNonNullElse(parent.getParent(), parent);
+        return KNOWN.entrySet().stream()
+                .filter(each -> near.getNameCount() > 0 && each.getKey().startsWith(near))
+                .map(each -> each.getValue().tookNanos)
+                .findAny()
+                .orElseGet(() -> new AtomicLong(SLOW_NANOS));
     }
 
     /** Returns the threads of a source; the file uses them until it leaves. */
@@ -92,7 +106,7 @@ final class SourceThreads {
         SourceThreads there = KNOWN.get(root);
         if (there == null) {
             KNOWN.values().removeIf(SourceThreads::isForgotten);
-            there = new SourceThreads();
+            there = new SourceThreads(tookNear(root));
             KNOWN.put(root, there);
         }
         there.files.add(file);
@@ -103,10 +117,11 @@ final class SourceThreads {
         return there;
     }
 
-    /** Returns whether a source has answered so fast that its reader may send the requests on its own thread. */
+    /** Returns whether a source, or those nearby, have answered so fast that its reader may send the requests on its own thread. */
     static synchronized boolean isFast(Path root) {
         SourceThreads there = KNOWN.get(root);
-        return there != null && !there.silent && there.tookNanos.get() < FAST_NANOS;
+        AtomicLong took = there == null ? tookNear(root) : there.tookNanos;
+        return (there == null || !there.silent) && took.get() < FAST_NANOS;
     }
 
     void leave(SourceRequests file) {

@@ -11,6 +11,7 @@ import dozo.send.Arrival.Arrived;
 import dozo.send.SourceProblem.Slow;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -39,9 +40,41 @@ final class TarStream {
     /** If this many archives in a row fail, single archives are not the problem. */
     private static final int BROKEN_MAX = 3;
 
+    private static final int SMALL_FILES = 250;
+    private static final long SMALL_BYTES = 4 << 20;
+
+    /** The rest of a name in an archive is a folder's and a number. */
+    private static final int SMALL_NAME_BYTES = 60;
+
+    /** Archives of several small parts that are under way at once, and the most parts of one. */
+    private static final int SMALL_AT_ONCE = 2;
+
+    private static final int SMALL_TOGETHER = 32;
+
     private final Engine engine;
     private final Consumer<String> givenUp;
     private final AtomicInteger broken = new AtomicInteger();
+    private final Together<Part, Map<Entry, Arrival>> small;
+
+    /**
+     * A part of an archive: files of one unit.
+     *
+     * @param folder a new folder for them, below the route's folder for temporary names
+     */
+    private record Part(Route route, List<Entry> files, FilePath folder) {
+
+        /** Returns whether a tar for these alone takes mostly as long as its start, and they can be in an archive with others. */
+        boolean isSmall() {
+            return files.size() <= SMALL_FILES
+                    && files.stream()
+                                    .mapToLong(file -> file.facts().sizeBytes())
+                                    .sum()
+                            <= SMALL_BYTES
+                    && SourceThreads.isFast(route.source().path())
+                    && route.incoming().startsWith(SiteFolders.INCOMING)
+                    && route.incoming().bytes().length <= SMALL_NAME_BYTES;
+        }
+    }
 
     /**
      * Creates it for one engine.
@@ -51,6 +84,7 @@ final class TarStream {
     TarStream(Engine engine, Consumer<String> givenUp) {
         this.engine = engine;
         this.givenUp = givenUp;
+        this.small = new Together<>(engine.workers(), SMALL_AT_ONCE, SMALL_TOGETHER, this::sendSmall);
     }
 
     /** Returns whether the site accepts archives and they are faster for these files. */
@@ -65,17 +99,28 @@ final class TarStream {
         if (files.size() < FILES_MIN) {
             return Map.of();
         }
-        Optional<TarFeed> feed =
-                engine.lanes().tar(route.incoming(), engine.site().patience());
+        Part part = new Part(route, files, SiteCheck.scratchName("tar-"));
+        return part.isSmall()
+                ? small.ask(part)
+                : send(route.incoming(), List.of(part)).getFirst();
+    }
+
+    private List<Map<Entry, Arrival>> sendSmall(List<Part> parts) throws RemoteException, InterruptedException {
+        return send(parts.size() == 1 ? parts.getFirst().route.incoming() : SiteFolders.INCOMING, parts);
+    }
+
+    /** Sends one archive into a folder at or above the folder for temporary names of each part. */
+    private List<Map<Entry, Arrival>> send(FilePath base, List<Part> parts)
+            throws RemoteException, InterruptedException {
+        Optional<TarFeed> feed = engine.lanes().tar(base, engine.site().patience());
         if (feed.isEmpty()) {
-            return Map.of();
+            return none(parts);
         }
-        FilePath folder = SiteCheck.scratchName("tar-");
         try (TarFeed tar = feed.get()) {
-            CompletableFuture<Map<Entry, Arrival>> sent = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("archive").start(() -> sendAll(tar, route, folder, files, sent));
-            Map<Entry, Arrival> arrivals = Workers.join(sent);
-            if (!arrivals.isEmpty()) {
+            CompletableFuture<List<Map<Entry, Arrival>>> sent = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().name("archive").start(() -> sendAll(tar, base, parts, sent));
+            List<Map<Entry, Arrival>> arrivals = Workers.join(sent);
+            if (arrivals.stream().anyMatch(some -> !some.isEmpty())) {
                 broken.set(0);
                 return arrivals;
             }
@@ -86,8 +131,14 @@ final class TarStream {
                         .formatted(BROKEN_MAX, e.getMessage()));
             }
         }
-        clear(route.incoming().resolve(folder));
-        return Map.of();
+        for (Part part : parts) {
+            clear(part.route.incoming().resolve(part.folder));
+        }
+        return none(parts);
+    }
+
+    private static List<Map<Entry, Arrival>> none(List<Part> parts) {
+        return parts.stream().map(_ -> Map.<Entry, Arrival>of()).toList();
     }
 
     /**
@@ -95,14 +146,21 @@ final class TarStream {
      * (ADR 0062). If it hangs in a source that was fast, the archive has no arrivals, and the thread is left alone.
      */
     private void sendAll(
-            TarFeed tar, Route route, FilePath folder, List<Entry> files, CompletableFuture<Map<Entry, Arrival>> sent) {
-        try (Opening opening = new Opening(route.source(), files, () -> sent.complete(Map.of()))) {
-            Map<Entry, Arrival> arrivals = new HashMap<>();
-            while (opening.hasNext()) {
-                sendNext(tar, route, folder, opening, arrivals);
+            TarFeed tar, FilePath base, List<Part> parts, CompletableFuture<List<Map<Entry, Arrival>>> sent) {
+        try {
+            List<Map<Entry, Arrival>> all = new ArrayList<>();
+            for (Part part : parts) {
+                Map<Entry, Arrival> arrivals = new HashMap<>();
+                FilePath folder = part.route.incoming().below(base).resolve(part.folder);
+                try (Opening opening = new Opening(part.route.source(), part.files, () -> sent.complete(none(parts)))) {
+                    while (opening.hasNext()) {
+                        sendNext(tar, part.route, base, folder, opening, arrivals);
+                    }
+                }
+                all.add(arrivals);
             }
             tar.end();
-            sent.complete(arrivals);
+            sent.complete(all);
         } catch (Throwable e) {
             sent.completeExceptionally(e);
         }
@@ -120,14 +178,15 @@ final class TarStream {
         }
     }
 
-    private void sendNext(TarFeed tar, Route route, FilePath folder, Opening opening, Map<Entry, Arrival> arrivals)
+    private void sendNext(
+            TarFeed tar, Route route, FilePath base, FilePath folder, Opening opening, Map<Entry, Arrival> arrivals)
             throws RemoteException, InterruptedException {
         try (SourceFile source = opening.next()) {
             Entry file = source.entry();
             try (Stay _ = engine.gauges().files.enter()) {
                 source.awaitOpen();
                 if (!source.isSparse()) {
-                    arrivals.put(file, send(tar, route, folder, source));
+                    arrivals.put(file, send(tar, route, base, folder, source));
                 }
             } catch (Slow e) {
                 // The archive must not wait for its source, because other units wait for the archive to end.
@@ -138,7 +197,7 @@ final class TarStream {
         }
     }
 
-    private Arrived send(TarFeed tar, Route route, FilePath folder, SourceFile source)
+    private Arrived send(TarFeed tar, Route route, FilePath base, FilePath folder, SourceFile source)
             throws SourceProblem, RemoteException, InterruptedException {
         Entry file = source.entry();
         FilePath name = folder.resolve(route.temporaryName(file).name());
@@ -159,7 +218,7 @@ final class TarStream {
             throw e;
         }
         tar.endFile(sizeBytes, sizeBytes - at);
-        return new Arrived(file, Digest.of(read.digest()), route.incoming().resolve(name), facts.mode(), WayIn.ARCHIVE);
+        return new Arrived(file, Digest.of(read.digest()), base.resolve(name), facts.mode(), WayIn.ARCHIVE);
     }
 
     /** Sends the next block. Returns by how many bytes the position advances. */

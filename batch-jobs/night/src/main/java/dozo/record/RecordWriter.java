@@ -15,6 +15,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
@@ -34,6 +35,9 @@ final class RecordWriter {
     private final GZIPOutputStream compressed;
     private final DigestOutputStream text;
     private final OutputStream out;
+
+    /** The table of the last row; null: none. */
+    private @Nullable String begun;
 
     RecordWriter(Spool spool, List<String> recipients, Signer signer, Header header) throws IOException {
         this.signer = signer;
@@ -56,8 +60,32 @@ final class RecordWriter {
         write(END_OF_ROWS);
     }
 
+    /**
+     * Writes a row of a table, after the other rows of the same table.
+     *
+     * @param columns the names of its columns, as SQL writes them
+     * @param row a line of COPY's text, with its end
+     * @param from where it begins
+     */
+    void row(String table, String columns, byte[] row, int from) throws IOException {
+        if (!table.equals(begun)) {
+            endTable();
+            write("COPY %s (%s) FROM stdin;\n".formatted(table, columns));
+            begun = table;
+        }
+        out.write(row, from, row.length - from);
+    }
+
+    private void endTable() throws IOException {
+        if (begun != null) {
+            write(END_OF_ROWS);
+            begun = null;
+        }
+    }
+
     /** Writes the end, and returns the digest of the file. */
     Digest end() throws IOException {
+        endTable();
         out.flush();
         String sha256 = Digest.of(text.getMessageDigest().digest()).toString();
         String signature = Base64.getEncoder().encodeToString(signer.sign(Header.signed(sha256)));

@@ -21,15 +21,20 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyOut;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -50,9 +55,13 @@ public class Records {
     /** The folder with the base records at a site, and with a folder for each project. */
     public static final FilePath FOLDER = Header.folder(null);
 
+    /** The new entries of records that are made together; the last of them may have more. */
+    static final int BATCH_ENTRIES = 50_000;
+
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
     private final TransactionTemplate snapshot;
+    private final TransactionTemplate transaction;
     private final Certificates certificates;
     private final RecoveryKeys keys;
     private final OwnFiles own;
@@ -64,7 +73,7 @@ public class Records {
     /**
      * A record that is to be written to the site under this name. The caller must close it.
      *
-     * @param kept remembers that the record is there, so that the next one continues it
+     * @param kept remembers, in a transaction of the caller, that it is there, so that the next one continues it
      */
     public record Made(FilePath file, Spool content, Runnable kept) implements AutoCloseable {
         @Override
@@ -76,7 +85,12 @@ public class Records {
     /** What is in records of an experiment already, up to these numbers. */
     private record Reached(int manifest, int folder, int entry, long receipt) {}
 
-    private record LastSegment(Link link, Reached reached) {}
+    /**
+     * The next record of an experiment.
+     *
+     * @param from what is in records already; with manifest 0 the record is complete again
+     */
+    private record Next(Due of, Header header, Reached from, Reached to, Spool spool, RecordWriter out) {}
 
     /**
      * The last base record.
@@ -107,6 +121,7 @@ public class Records {
             InstantSource clock) {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
+        this.transaction = new TransactionTemplate(transactions);
         this.snapshot = new TransactionTemplate(transactions);
         this.snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
         this.snapshot.setReadOnly(true);
@@ -139,12 +154,18 @@ public class Records {
     }
 
     /**
-     * Makes the next record of an experiment.
+     * Makes the next record of each of these experiments, with few statements for all of them.
      *
+     * @return in the same order; none after those that have {@link #BATCH_ENTRIES} new entries together
      * @throws Refusal if the keys cannot be used
      */
-    public Made segment(Due experiment, int siteId) {
-        return made(by -> segmentOf(experiment, siteId, by));
+    public List<Made> segments(List<Due> experiments, int siteId) {
+        return made(by -> segmentsOf(experiments, siteId, by));
+    }
+
+    /** Remembers that these records are at the site. */
+    public void keep(List<Made> written) {
+        transaction.executeWithoutResult(_ -> written.forEach(made -> made.kept.run()));
     }
 
     /** Makes the next base record of every site continue none: those before have what has been erased since. */
@@ -192,11 +213,11 @@ public class Records {
         return made(by -> baseOf(siteId, by));
     }
 
-    private interface Making {
-        Made make(By by) throws IOException;
+    private interface Making<T> {
+        T make(By by) throws IOException;
     }
 
-    private Made made(Making making) {
+    private <T> T made(Making<T> making) {
         // Before the snapshot: these may append to the ledger.
         By by = new By(certificates.signer(Ledger.SYSTEM), keys.recipients());
         return requireNonNull(snapshot.execute(_ -> {
@@ -208,56 +229,109 @@ public class Records {
         }));
     }
 
-    private Made segmentOf(Due experiment, int siteId, By by) throws IOException {
-        Optional<LastSegment> last = jdbc.sql(
-                        "select * from catalogue_segment where site_id = :site and experiment_id = :experiment")
+    private List<Made> segmentsOf(List<Due> experiments, int siteId, By by) throws IOException {
+        List<Next> all = new ArrayList<>();
+        try {
+            begin(experiments, siteId, by, all);
+            template.execute((ConnectionCallback<@Nullable Void>) connection -> {
+                try {
+                    writeSegments(all, connection, siteId);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                return null;
+            });
+            List<Made> made = new ArrayList<>();
+            for (Next next : all) {
+                Digest digest = next.out.end();
+                made.add(new Made(next.header.file(), next.spool, () -> kept(next, siteId, digest)));
+            }
+            return made;
+        } catch (IOException | RuntimeException | Error e) {
+            all.forEach(next -> next.spool.close());
+            throw e;
+        }
+    }
+
+    /** Begins the records of as many experiments as one batch may have. */
+    private void begin(List<Due> experiments, int siteId, By by, List<Next> all) {
+        Map<Integer, Due> names = experiments.stream().collect(Collectors.toMap(Due::id, due -> due));
+        String schema = schema(jdbc);
+        long[] entries = {0};
+        jdbc.sql("""
+                        select e.id, c.*, t.*
+                        from unnest(:experiments::integer[]) with ordinality e (id, n)
+                        left join catalogue_segment c on c.site_id = :site and c.experiment_id = e.id
+                        cross join lateral (
+                            select (select max(manifest_no) from manifest where experiment_id = e.id) as to_manifest,
+                                   greatest((select max(directory_no) from directory where experiment_id = e.id),
+                                            -(select min(directory_no) from directory where experiment_id = e.id), 0) as to_folder,
+                                   greatest((select max(entry_no) from entry where experiment_id = e.id),
+                                            (select max(entry_no) from ended_entry where experiment_id = e.id), 0) as to_entry,
+                                   coalesce((select max(receipt_id) from receipt
+                                             where experiment_id = e.id and site_id = :site), 0) as to_receipt) t
+                        order by e.n
+                        """)
+                .param("experiments", experiments.stream().map(Due::id).toArray(Integer[]::new))
                 .param("site", siteId)
-                .param("experiment", experiment.id)
-                .query((row, n) -> new LastSegment(
-                        new Link(
-                                row.getLong("number"),
-                                Digest.of(row.getBytes("digest")).toString()),
-                        new Reached(
-                                row.getInt("manifest_no"),
-                                row.getInt("folder_no"),
-                                row.getInt("entry_no"),
-                                row.getLong("receipt_id"))))
-                .optional();
-        Reached from = last.map(LastSegment::reached).orElse(new Reached(0, 0, 0, 0));
-        Reached to = reached(experiment.id, siteId);
-        // One that was renewed is complete again.
-        Link continues = from.manifest == 0 ? null : last.orElseThrow().link;
-        long after = last.map(segment -> segment.link.number()).orElse(0L);
-        Header header = header(siteId, experiment.name, continues, after, Map.of(), by);
-        Spool spool = new Spool();
-        return written(
-                spool,
-                header,
-                by,
-                (out, connection) -> writeSegment(out, connection, experiment.id, siteId, from),
-                digest -> {
-                    wrote(siteId, experiment.id, header, digest);
-                    jdbc.sql("""
-                            insert into catalogue_segment (site_id, experiment_id, number, digest, manifest_no, folder_no, entry_no,
-                                                           receipt_id, bytes, written_at)
-                            values (:site, :experiment, :number, :digest, :manifest, :folder, :entry, :receipt, :bytes, :at)
-                            on conflict (site_id, experiment_id) do update
-                            set number = excluded.number, digest = excluded.digest, manifest_no = excluded.manifest_no,
-                                folder_no = excluded.folder_no, entry_no = excluded.entry_no, receipt_id = excluded.receipt_id,
-                                bytes = excluded.bytes, written_at = excluded.written_at
-                            """)
-                            .param("site", siteId)
-                            .param("experiment", experiment.id)
-                            .param("number", header.number())
-                            .param("digest", digest.bytes())
-                            .param("manifest", to.manifest)
-                            .param("folder", to.folder)
-                            .param("entry", to.entry)
-                            .param("receipt", to.receipt)
-                            .param("bytes", spool.length())
-                            .param("at", Timestamp.from(header.writtenAt()))
-                            .update();
+                .query(row -> {
+                    Reached from = new Reached(
+                            row.getInt("manifest_no"),
+                            row.getInt("folder_no"),
+                            row.getInt("entry_no"),
+                            row.getLong("receipt_id"));
+                    Reached to = new Reached(
+                            row.getInt("to_manifest"),
+                            row.getInt("to_folder"),
+                            row.getInt("to_entry"),
+                            row.getLong("to_receipt"));
+                    if (entries[0] < BATCH_ENTRIES) {
+                        entries[0] += to.entry - from.entry;
+                        // One that was renewed is complete again.
+                        Link continues = from.manifest == 0
+                                ? null
+                                : new Link(
+                                        row.getLong("number"),
+                                        Digest.of(row.getBytes("digest")).toString());
+                        Due of = requireNonNull(names.get(row.getInt("id")));
+                        Header header = header(schema, siteId, of.name, continues, row.getLong("number"), Map.of(), by);
+                        Spool spool = new Spool();
+                        all.add(new Next(of, header, from, to, spool, writer(spool, by, header)));
+                    }
                 });
+    }
+
+    private static RecordWriter writer(Spool spool, By by, Header header) {
+        try {
+            return new RecordWriter(spool, by.recipients, by.signer, header);
+        } catch (IOException e) {
+            spool.close();
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void kept(Next next, int siteId, Digest digest) {
+        wrote(siteId, next.of.id, next.header, digest);
+        jdbc.sql("""
+                        insert into catalogue_segment (site_id, experiment_id, number, digest, manifest_no, folder_no, entry_no,
+                                                       receipt_id, bytes, written_at)
+                        values (:site, :experiment, :number, :digest, :manifest, :folder, :entry, :receipt, :bytes, :at)
+                        on conflict (site_id, experiment_id) do update
+                        set number = excluded.number, digest = excluded.digest, manifest_no = excluded.manifest_no,
+                            folder_no = excluded.folder_no, entry_no = excluded.entry_no, receipt_id = excluded.receipt_id,
+                            bytes = excluded.bytes, written_at = excluded.written_at
+                        """)
+                .param("site", siteId)
+                .param("experiment", next.of.id)
+                .param("number", next.header.number())
+                .param("digest", digest.bytes())
+                .param("manifest", next.to.manifest)
+                .param("folder", next.to.folder)
+                .param("entry", next.to.entry)
+                .param("receipt", next.to.receipt)
+                .param("bytes", next.spool.length())
+                .param("at", Timestamp.from(next.header.writtenAt()))
+                .update();
     }
 
     private void wrote(int siteId, @Nullable Integer experiment, Header header, Digest digest) {
@@ -267,33 +341,17 @@ public class Records {
         own.keep(siteId, experiment, header.file(), digest);
     }
 
-    private Reached reached(int experiment, int siteId) {
-        return jdbc.sql("""
-                        select (select max(manifest_no) from manifest where experiment_id = :experiment) as manifest,
-                               greatest((select max(directory_no) from directory where experiment_id = :experiment),
-                                        -(select min(directory_no) from directory where experiment_id = :experiment), 0) as folder,
-                               greatest((select max(entry_no) from entry where experiment_id = :experiment),
-                                        (select max(entry_no) from ended_entry where experiment_id = :experiment), 0) as entry,
-                               coalesce((select max(receipt_id) from receipt
-                                         where experiment_id = :experiment and site_id = :site), 0) as receipt
-                        """)
-                .param("experiment", experiment)
-                .param("site", siteId)
-                .query((row, n) -> new Reached(
-                        row.getInt("manifest"), row.getInt("folder"), row.getInt("entry"), row.getLong("receipt")))
-                .single();
-    }
-
-    /** Entries are numbered in the order in which they came, so a number separates the new ones. COPY takes no parameters. */
-    private void writeSegment(RecordWriter out, Connection connection, int experiment, int siteId, Reached from)
-            throws SQLException, IOException {
-        String of = " where experiment_id = %d and ".formatted(experiment);
+    /**
+     * Writes to each record the rows that it is the first to have. Entries are numbered in the order in which they came, so a number
+     * separates the new ones.
+     */
+    private void writeSegments(List<Next> all, Connection connection, int siteId) throws SQLException, IOException {
         Map<String, String> conditions = new LinkedHashMap<>();
-        conditions.put("manifest", of + "manifest_no > " + from.manifest);
-        conditions.put("directory", of + "(directory_no > %d or directory_no < -%1$d)".formatted(from.folder));
-        conditions.put("entry", of + "entry_no > " + from.entry);
-        conditions.put("ended_entry", of + "entry_no > " + from.entry);
-        CatalogueTables.OF_ENTRIES.forEach(table -> conditions.put(table, of + "entry_no > " + from.entry));
+        conditions.put("manifest", "manifest_no > r.manifest");
+        conditions.put("directory", "(directory_no > r.folder or directory_no < -r.folder)");
+        conditions.put("entry", "entry_no > r.entry");
+        conditions.put("ended_entry", "entry_no > r.entry");
+        CatalogueTables.OF_ENTRIES.forEach(table -> conditions.put(table, "entry_no > r.entry"));
         for (Table table : CatalogueTables.all(jdbc)) {
             String condition = conditions.get(table.name());
             if (condition != null) {
@@ -302,36 +360,56 @@ public class Records {
                         : table.columns().stream()
                                 .filter(column -> !column.equals("experiment_id"))
                                 .toList();
-                copy(out, connection, table.name(), columns, condition);
+                copy(all, connection, table.name(), columns, table.name(), condition);
             }
         }
-        out.table(
+        copy(
+                all,
                 connection,
                 Loading.ENDED,
                 Loading.ENDED_COLUMNS,
-                "select entry_no, until_manifest from ended_entry%suntil_manifest > %d and entry_no <= %d"
-                        .formatted(of, from.manifest, from.entry));
-        out.table(
-                connection,
-                "found_copy",
-                List.of("manifest_no", "entry_nos", "digests"),
-                receipts(experiment, siteId, from));
+                "ended_entry",
+                "until_manifest > r.manifest and entry_no <= r.entry");
+        // In the first record also what a rebuilt catalogue has not verified yet: its receipts come later.
+        List<String> columns = List.of("manifest_no", "entry_nos", "digests");
+        copy(all, connection, "found_copy", columns, "found_copy", "site_id = %d and r.manifest = 0".formatted(siteId));
+        copy(all, connection, "found_copy", columns, """
+                (select coalesce(p.manifest_no,
+                                 (select max(m.manifest_no) from manifest m
+                                  where m.experiment_id = p.experiment_id and m.sealed_at <= p.verified_at), 1) as manifest_no,
+                        p.entry_nos, p.digests, p.experiment_id, p.site_id, p.receipt_id
+                 from receipt p)""", "site_id = %d and receipt_id > r.receipt".formatted(siteId));
     }
 
-    /** In the first record also what a rebuilt catalogue has not verified yet: its receipts come later. */
-    private static String receipts(int experiment, int siteId, Reached from) {
-        String receipts = """
-                select coalesce(r.manifest_no,
-                                (select max(m.manifest_no) from manifest m
-                                 where m.experiment_id = r.experiment_id and m.sealed_at <= r.verified_at), 1),
-                       r.entry_nos, r.digests
-                from receipt r
-                where r.experiment_id = %d and r.site_id = %d and r.receipt_id > %d""".formatted(experiment, siteId, from.receipt);
-        String claimed = """
-                select manifest_no, entry_nos, digests from found_copy where experiment_id = %d and site_id = %d
-                union all
-                """.formatted(experiment, siteId);
-        return from.manifest == 0 ? claimed + receipts : receipts;
+    /**
+     * Writes rows of a table to the records of their experiments. NB: {@code offset 0} keeps the database from reading all of the table
+     * for some experiments. COPY takes no parameters.
+     */
+    private static void copy(
+            List<Next> all, Connection connection, String table, List<String> columns, String from, String condition)
+            throws SQLException, IOException {
+        Map<Integer, RecordWriter> writers = new HashMap<>();
+        all.forEach(next -> writers.put(next.of.id, next.out));
+        String listed = String.join(", ", columns);
+        String reached = all.stream()
+                .map(next -> "(%d, %d, %d, %d, %d::bigint)"
+                        .formatted(
+                                next.of.id, next.from.manifest, next.from.folder, next.from.entry, next.from.receipt))
+                .collect(Collectors.joining(", "));
+        CopyOut rows = connection.unwrap(PGConnection.class).getCopyAPI().copyOut("""
+                copy (select r.experiment, t.* from (values %s) r (experiment, manifest, folder, entry, receipt)
+                      cross join lateral (select %s from %s x where x.experiment_id = r.experiment and %s offset 0) t)
+                to stdout
+                """.formatted(
+                        reached, listed, from, condition));
+        for (byte[] row = rows.readFromCopy(); row != null; row = rows.readFromCopy()) {
+            int end = 0;
+            int experiment = 0;
+            for (; row[end] != '\t'; end++) {
+                experiment = 10 * experiment + row[end] - '0';
+            }
+            requireNonNull(writers.get(experiment)).row(table, listed, row, end + 1);
+        }
     }
 
     private static void copy(
@@ -370,6 +448,7 @@ public class Records {
         Optional<LastBase> known = continued.filter(base -> base.database.equals(database));
         Map<String, Long> counts = new TreeMap<>();
         Header header = header(
+                schema(jdbc),
                 siteId,
                 null,
                 continued.map(LastBase::link).orElse(null),
@@ -450,6 +529,7 @@ public class Records {
     }
 
     private Header header(
+            String schema,
             int siteId,
             @Nullable String experiment,
             @Nullable Link continues,
@@ -460,7 +540,7 @@ public class Records {
         // Of the time: a catalogue that was restored from a backup must not give a number a second time.
         long number = Math.max(now.toEpochMilli(), after + 1);
         return new Header(
-                schema(jdbc),
+                schema,
                 siteId,
                 experiment,
                 number,

@@ -30,8 +30,6 @@ record Recording(Records records, Findings findings, SiteAhead ahead, AtSite sit
     /** Records that are written together, with one command for all of their digests. */
     private static final int BATCH_MAX = 100;
 
-    private static final long BATCH_BYTES = 16 << 20;
-
     /** A failure that is likely to repeat for the others is one finding. */
     private static final int FAILURES_MAX = 10;
 
@@ -69,16 +67,12 @@ record Recording(Records records, Findings findings, SiteAhead ahead, AtSite sit
         int after = 0;
         List<Due> page = records.due(flow.site(), after, BATCH_MAX);
         while (!page.isEmpty()) {
+            List<Made> made = records.segments(page, flow.site());
             List<Writing> batch = new ArrayList<>();
-            long bytes = 0;
-            for (Due due : page) {
-                if (bytes < BATCH_BYTES) {
-                    Made made = records.segment(due, flow.site());
-                    batch.add(new Writing(due.id(), made));
-                    bytes += made.content().length();
-                    after = due.id();
-                }
+            for (int i = 0; i < made.size(); i++) {
+                batch.add(new Writing(page.get(i).id(), made.get(i)));
             }
+            after = page.get(made.size() - 1).id();
             written += write(flow, batch, failed);
             flow.check();
             page = records.due(flow.site(), after, BATCH_MAX);
@@ -91,7 +85,7 @@ record Recording(Records records, Findings findings, SiteAhead ahead, AtSite sit
             throws RemoteException, JobInterruptedException, InterruptedException {
         try {
             place(flow, batch);
-            batch.forEach(one -> one.made.kept().run());
+            records.keep(batch.stream().map(Writing::made).toList());
             return batch.size();
         } catch (RemoteException e) {
             if (e.retryable() || failed.size() >= FAILURES_MAX) {

@@ -13,9 +13,12 @@ import dozo.send.Stay;
 import dozo.transfer.ClaimedUnits;
 import dozo.transfer.ClaimedUnits.Claim;
 import dozo.transfer.ClaimedUnits.Result;
+import dozo.transfer.ClaimedUnits.Share;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.TransferUnits;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +61,16 @@ record Sending(
     /** By this factor more units may be under way if some wait for sources that do not respond. */
     private static final int WAITING_FACTOR = 4;
 
+    /**
+     * How often all partitions claim, while all that there is to claim are tiny units: those that begin together cost the site and the
+     * database little more than one of them.
+     */
+    private static final long ROUND_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private static final Duration GATHERING_NAP = Duration.ofMillis(100);
+
+    private static final long NONE = Long.MIN_VALUE;
+
     private static final Logger LOG = LoggerFactory.getLogger(Sending.class);
 
     /**
@@ -79,6 +92,10 @@ record Sending(
         private final Map<Long, Claim> underWay = new HashMap<>();
         private int count;
         private boolean stored;
+
+        /** The round of the last claims, if they were all that there was, and tiny. */
+        private long tinyRound = NONE;
+
         private @Nullable Exception failure;
 
         Window(NightFlow flow, int partition) {
@@ -106,36 +123,68 @@ record Sending(
                 long heard = flow.rings();
                 // Read before the units: if it is true, all units are planned by then.
                 boolean looked = looks.isLooked(flow.run());
-                fill();
-                if (underWay.isEmpty()) {
-                    if (looked && !units.left(flow.run())) {
-                        return;
-                    }
-                    flow.await(heard);
+                boolean gathers = !looked && isSameRound();
+                if (!gathers) {
+                    fill();
+                }
+                if (!underWay.isEmpty()) {
+                    record(ended.poll((gathers ? GATHERING_NAP : NightFlow.NAP).toMillis(), TimeUnit.MILLISECONDS));
+                } else if (gathers) {
+                    Thread.sleep(GATHERING_NAP);
+                } else if (looked && !units.left(flow.run())) {
+                    return;
                 } else {
-                    record(ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS));
+                    flow.await(heard);
                 }
             }
         }
 
+        /** Returns whether to claim later, because more tiny units are expected. */
+        private boolean isSameRound() {
+            return tinyRound == round();
+        }
+
+        private static long round() {
+            return Math.floorDiv(System.nanoTime(), ROUND_NANOS);
+        }
+
         private void fill() {
+            double sum = 0;
+            tinyRound = NONE;
             while (!flow.ends()) {
                 List<Claim> waiting = underWay.values().stream()
                         .filter(claim -> claim.route().source().isSlow())
                         .toList();
-                int room = Math.min(
-                        settings.chunk() + waiting.size() - underWay.size(),
-                        WAITING_FACTOR * settings.chunk() - underWay.size());
+                double room = Math.min(
+                        settings.chunk() + weight(waiting) - weight(underWay.values()),
+                        WAITING_FACTOR * settings.chunk() - weight(underWay.values()));
                 Set<Integer> except = Stream.concat(
                                 waiting.stream().map(Claim::experimentId), flow.leftToService().stream())
                         .collect(Collectors.toSet());
-                List<Claim> claims =
-                        room > 0 ? claimed.claim(flow.run(), flow.worker(), partition, room, except) : List.of();
+                // Many tiny units are claimed at once, and not each one as soon as another has ended.
+                boolean pays = underWay.isEmpty() || room >= Math.min(1, settings.chunk() / 4.0);
+                List<Claim> claims = room > 0 && pays
+                        ? claimed.claim(
+                                flow.run(),
+                                flow.worker(),
+                                partition,
+                                new Share(BATCH_MAX, room, settings.limits()),
+                                except)
+                        : List.of();
                 if (claims.isEmpty()) {
+                    boolean tiny = pays && sum > 0 && sum < 1;
+                    tinyRound = tiny ? round() : NONE;
                     return;
                 }
+                sum += weight(claims);
                 claims.forEach(this::begin);
             }
+        }
+
+        private double weight(Collection<Claim> claims) {
+            return claims.stream()
+                    .mapToDouble(claim -> claim.weight(settings.limits()))
+                    .sum();
         }
 
         private void begin(Claim claim) {

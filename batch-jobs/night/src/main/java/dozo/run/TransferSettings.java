@@ -29,7 +29,11 @@ public record TransferSettings(
         @DefaultValue("4")
         int partitions,
 
-        @Setting(value = "transfer units that a worker step has under way", min = "1", max = "100") @DefaultValue("4")
+        @Setting(
+                value = "full transfer units that a worker step has under way; up to 16 tiny ones count as a full one",
+                min = "1",
+                max = "100")
+        @DefaultValue("4")
         int chunk,
 
         @Setting(

@@ -1,5 +1,8 @@
 package dozo.transfer;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
@@ -7,6 +10,7 @@ import dozo.ledger.Findings.Finding;
 import dozo.manifest.LinkGroups;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
+import dozo.plan.Planner.Limits;
 import dozo.plan.UnitKind;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -30,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -40,6 +45,11 @@ import org.springframework.stereotype.Component;
  */
 @Component
 public class ClaimedUnits {
+
+    /** That of an empty unit: so many tiny ones may be under way instead of a full one. */
+    private static final double WEIGHT_MIN = 1 / 16.0;
+
+    private static final Limits EACH_WHOLE = new Limits(1, 1, 1);
 
     private static final String OF_PARTITION = "and partition_no = :partition order by turn, unit_id";
     private static final String OF_ANY = "order by partition_no, turn, unit_id";
@@ -66,7 +76,27 @@ public class ClaimedUnits {
             int manifest,
             Route route,
             Unit unit,
-            Earlier earlier) {}
+            Earlier earlier) {
+
+        /** Returns which part of a full unit this is: at most 1. */
+        public double weight(Limits full) {
+            long bytes = unit.entries().stream()
+                    .mapToLong(entry -> entry.facts().sizeBytes())
+                    .sum();
+            double part = Math.max(
+                    (double) unit.entries().size() / full.bundleEntriesMax(), (double) bytes / full.bundleBytesMax());
+            return Math.clamp(part, WEIGHT_MIN, 1);
+        }
+    }
+
+    /**
+     * What to claim at once.
+     *
+     * @param units not more of them
+     * @param weight none after units that {@linkplain Claim#weight weigh} so much
+     * @param full of a full unit
+     */
+    public record Share(int units, double weight, Limits full) {}
 
     /** A claimed unit, the outcome of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {
@@ -107,8 +137,8 @@ public class ClaimedUnits {
     }
 
     /** Claims units of all experiments. */
-    public List<Claim> claim(long runId, long worker, int partition, int limit) {
-        return claim(runId, worker, partition, limit, Set.of());
+    public List<Claim> claim(long runId, long worker, int partition, int units) {
+        return claim(runId, worker, partition, new Share(units, units, EACH_WHOLE), Set.of());
     }
 
     /**
@@ -116,47 +146,57 @@ public class ClaimedUnits {
      * come after all other units of their experiment, because these bring the files.
      *
      * @param except experiments to claim nothing of
-     * @return at most {@code limit}; none: nothing can be claimed now
+     * @return none: nothing can be claimed now
      */
-    public List<Claim> claim(long runId, long worker, int partition, int limit, Set<Integer> except) {
-        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit, except);
-        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit, except) : claims;
+    public List<Claim> claim(long runId, long worker, int partition, Share share, Set<Integer> except) {
+        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, share, except);
+        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, share, except) : claims;
     }
 
-    private List<Claim> claim(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
-        List<Claim> claims = new ArrayList<>();
+    private List<Claim> claim(String which, long runId, long worker, int partition, Share share, Set<Integer> except) {
+        List<Claim> claims;
         List<Row> rows;
         do {
-            rows = rows(which, runId, worker, partition, limit, except);
-            rows.forEach(row -> claim(runId, row).ifPresentOrElse(claims::add, () -> cancel(row)));
+            rows = rows(which, runId, worker, partition, share, except);
+            claims = claims(runId, rows);
         } while (claims.isEmpty() && !rows.isEmpty());
         return claims;
     }
 
-    private List<Row> rows(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
+    private List<Row> rows(String which, long runId, long worker, int partition, Share share, Set<Integer> except) {
         return jdbc
                 .sql("""
                         update transfer_unit set worker_id = :worker, attempts = attempts + 1
-                        where unit_id in (select unit_id from transfer_unit u
-                                          where run_id = :run and state = 'PLANNED' and worker_id is null
-                                            and experiment_id <> all(:except)
-                                            and exists (select from run_worker w
-                                                        where w.worker_id = :worker and not w.ended
-                                                          and not (w.joined and u.for_service))
-                                            and (kind <> 'LINKS'
-                                                 or not exists (select from transfer_unit o
-                                                                where o.run_id = :run and o.state = 'PLANNED'
-                                                                  and o.experiment_id = u.experiment_id
-                                                                  and o.kind <> 'LINKS'))
-                                          %s
-                                          limit :limit
-                                          for update skip locked)
+                        where unit_id in (
+                            select unit_id from (
+                                select unit_id,
+                                       sum(least(1.0, greatest(:least, cardinality(entry_nos) / :entries::float8, length_bytes / :bytes::float8)))
+                                           over (rows between unbounded preceding and 1 preceding) as before
+                                from (select unit_id, entry_nos, length_bytes from transfer_unit u
+                                      where run_id = :run and state = 'PLANNED' and worker_id is null
+                                        and experiment_id <> all(:except)
+                                        and exists (select from run_worker w
+                                                    where w.worker_id = :worker and not w.ended
+                                                      and not (w.joined and u.for_service))
+                                        and (kind <> 'LINKS'
+                                             or not exists (select from transfer_unit o
+                                                            where o.run_id = :run and o.state = 'PLANNED'
+                                                              and o.experiment_id = u.experiment_id
+                                                              and o.kind <> 'LINKS'))
+                                      %s
+                                      limit :limit
+                                      for update skip locked) next) weighed
+                            where coalesce(before, 0) < :weight)
                         returning *
                         """.formatted(which))
                 .param("worker", worker)
                 .param("run", runId)
                 .param("partition", partition)
-                .param("limit", limit)
+                .param("least", WEIGHT_MIN)
+                .param("entries", share.full.bundleEntriesMax())
+                .param("bytes", share.full.bundleBytesMax())
+                .param("limit", share.units)
+                .param("weight", share.weight)
                 .param("except", except.toArray(Integer[]::new))
                 .query((row, n) -> new Row(
                         row.getLong("unit_id"),
@@ -172,20 +212,45 @@ public class ClaimedUnits {
                 .toList();
     }
 
-    private void cancel(Row row) {
-        jdbc.sql("""
-                        update transfer_unit set state = 'CANCELLED', reason = 'none of its entries is in the current manifest'
-                        where unit_id = :unit
-                        """).param("unit", row.unitId()).update();
+    private List<Claim> claims(long runId, List<Row> rows) {
+        if (rows.isEmpty()) {
+            return List.of();
+        }
+        List<Long> ids = rows.stream().map(Row::unitId).toList();
+        int[] experimentIds =
+                rows.stream().mapToInt(Row::experimentId).distinct().toArray();
+        Map<Long, List<Entry>> entries = manifests.ofUnits(ids);
+        Map<Long, Map<Integer, Digest>> damaged = damages.ofUnits(ids);
+        Map<Long, Set<Integer>> shared = groups.ofUnits(ids);
+        Map<Integer, Manifest> current = manifests.current(experimentIds);
+        Map<Integer, Experiment> known =
+                experiments.of(experimentIds).stream().collect(Collectors.toMap(Experiment::id, each -> each));
+        cancel(ids.stream().filter(id -> !entries.containsKey(id)).toList());
+        return rows.stream()
+                .filter(row -> entries.containsKey(row.unitId()))
+                .map(row -> claim(
+                        runId,
+                        row,
+                        requireNonNull(entries.get(row.unitId())),
+                        requireNonNull(known.get(row.experimentId())),
+                        requireNonNull(current.get(row.experimentId())).number(),
+                        new Earlier(
+                                damaged.getOrDefault(row.unitId(), Map.of()),
+                                shared.getOrDefault(row.unitId(), Set.of()))))
+                .toList();
     }
 
-    private Optional<Claim> claim(long runId, Row row) {
-        List<Entry> entries = manifests.current(row.experimentId(), row.entries());
-        if (entries.isEmpty()) {
-            return Optional.empty();
+    private void cancel(List<Long> units) {
+        if (!units.isEmpty()) {
+            jdbc.sql("""
+                            update transfer_unit set state = 'CANCELLED', reason = 'none of its entries is in the current manifest'
+                            where unit_id = any(:units)
+                            """).param("units", units.toArray(Long[]::new)).update();
         }
-        Experiment experiment = experiments.find(row.experimentId()).orElseThrow();
-        Manifest manifest = manifests.current(row.experimentId()).orElseThrow();
+    }
+
+    private Claim claim(
+            long runId, Row row, List<Entry> entries, Experiment experiment, int manifest, Earlier earlier) {
         Unit unit = switch (row.kind()) {
             case BUNDLE -> new Unit.Bundle(entries);
             case LARGE -> new Unit.Large(entries.getFirst());
@@ -200,18 +265,8 @@ public class ClaimedUnits {
         SourceFolder source = experiment.bound()
                 ? SourceFolder.of(experiment.source())
                 : SourceFolder.behindLinks(experiment.source());
-        Route route = Route.backup(source, experiment.name(), manifest.number(), experiment.names());
-        return Optional.of(new Claim(
-                row.unitId(),
-                row.experimentId(),
-                row.siteId(),
-                runId,
-                manifest.number(),
-                route,
-                unit,
-                new Earlier(
-                        damages.proven(row.experimentId(), row.siteId(), row.entries()),
-                        groups.shared(row.experimentId(), row.entries()))));
+        Route route = Route.backup(source, experiment.name(), manifest, experiment.names());
+        return new Claim(row.unitId(), row.experimentId(), row.siteId(), runId, manifest, route, unit, earlier);
     }
 
     /**

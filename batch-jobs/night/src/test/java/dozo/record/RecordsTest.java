@@ -165,7 +165,7 @@ class RecordsTest {
                         """).update();
         protect();
         receipt(1, 1);
-        keep(records.segment(records.due(1, 0, 1).getFirst(), 1));
+        keep(records.segments(records.due(1, 0, 1), 1).getFirst());
         keep(records.base(1));
         String old = Files.readString(key.file());
         assertThatThrownBy(() -> keys.replace("admin")).hasMessageContaining("a run is active");
@@ -177,7 +177,7 @@ class RecordsTest {
         String present = Files.readString(key.file());
         assertThatThrownBy(() -> keys.drop(false, "admin"))
                 .hasMessageContaining("site dr has records that only the former key can read");
-        for (Path file : List.of(keep(records.segment(records.due(1, 0, 1).getFirst(), 1)), keep(records.base(1)))) {
+        for (Path file : List.of(keep(records.segments(records.due(1, 0, 1), 1).getFirst()), keep(records.base(1)))) {
             assertThat(header(file, old))
                     .isEqualTo(header(file, present))
                     .satisfies(header -> assertThat(header.continues()).isNull());
@@ -221,7 +221,7 @@ class RecordsTest {
         long cpu = cpu();
         try (Made made = experiment == 0
                 ? records.base(1)
-                : records.segment(records.due(1, 0, 1).getFirst(), 1)) {
+                : records.segments(records.due(1, 0, 1), 1).getFirst()) {
             made.kept().run();
             System.out.printf(
                     "%s: %,d bytes, %.3f s of CPU%n", what, made.content().length(), (cpu() - cpu) / 1e9);

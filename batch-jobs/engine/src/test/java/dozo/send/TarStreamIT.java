@@ -46,6 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TarStreamIT {
 
     private static final int FILES = 40;
+    private static final int UNITS = 8;
 
     @TempDir
     Path folder;
@@ -163,6 +164,41 @@ class TarStreamIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "real \"$@\"",
+                "exit 1",
+                "head -c 300000 | real \"$@\"",
+                "real \"$@\"; for f in */*/tar-*/*; do truncate -s 10 $f; done",
+                "real \"$@\"; rm -r */F3/tar-*",
+            })
+    void smallUnitsShareArchivesAndEachIsProven(String manner) throws Exception {
+        List<Entry> all = files();
+        List<Entry> entries = all.subList(0, FILES / 2);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site, _ -> {})) {
+            assertAllVerified(sender.send(route, new Unit.Bundle(all)));
+            tools.tarDoes("real \"$@\"", manner);
+            // A busy machine's source may not be fast at once.
+            long archives = UNITS;
+            for (int round = 0; archives >= UNITS; round++) {
+                long before = tools.archives();
+                List<Future<List<Outcome>>> sent = new ArrayList<>();
+                for (int i = 0; i < UNITS; i++) {
+                    Route to = Route.backup(SourceFolder.of(source), "p%d/F%d".formatted(round, i), 1, SiteNames.KEPT);
+                    sent.add(threads.submit(() -> sender.send(to, new Unit.Bundle(entries))));
+                }
+                for (int i = 0; i < UNITS; i++) {
+                    assertAllVerified(sent.get(i).get(), root.resolve("p%d/F%d/data".formatted(round, i)));
+                }
+                archives = tools.archives() - before;
+            }
+            assertThat(tools.archives()).as("archives that tar was given").isGreaterThan(1);
+        }
+    }
+
     @Test
     void archivesThatBreakAgainAndAgainAreSentNoMore() throws Exception {
         tools.tarDoes("real \"$@\"", "echo no space >&2; exit 1");
@@ -229,10 +265,14 @@ class TarStreamIT {
     }
 
     private void assertAllVerified(List<Outcome> outcomes) throws Exception {
+        assertAllVerified(outcomes, root.resolve("p/E1/data"));
+    }
+
+    private void assertAllVerified(List<Outcome> outcomes, Path data) throws Exception {
         assertThat(outcomes).isNotEmpty().allMatch(Verified.class::isInstance);
         for (Outcome outcome : outcomes) {
             FilePath path = outcome.entry().path();
-            Path there = path.under(root.resolve("p/E1/data"));
+            Path there = path.under(data);
             assertThat(Files.mismatch(path.under(source), there))
                     .as(path.toString())
                     .isEqualTo(-1);

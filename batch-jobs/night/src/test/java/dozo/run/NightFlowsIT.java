@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import dozo.file.Problem;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
+import dozo.plan.Planner.Limits;
 import dozo.remote.HungMount;
 import dozo.remote.SlowMount;
 import dozo.run.Runs.Run;
@@ -14,6 +15,7 @@ import dozo.send.Sender;
 import dozo.transfer.ClaimedUnits;
 import dozo.transfer.ClaimedUnits.Claim;
 import dozo.transfer.ClaimedUnits.Result;
+import dozo.transfer.ClaimedUnits.Share;
 import dozo.transfer.OfferedLooks;
 import dozo.transfer.RunWorkers;
 import dozo.transfer.TransferUnits.Progress;
@@ -26,6 +28,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -263,6 +266,33 @@ class NightFlowsIT {
             assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
             assertThat(safe()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void unitsAreClaimedByTheirWeight() throws Exception {
+        open("dozo.transfer.partitions=1");
+        for (int i = 0; i < 20; i++) {
+            experiment("E" + i);
+        }
+        ClaimedUnits units = night.get(ClaimedUnits.class);
+        Run run = night.open();
+        NightFlow flow = flow(run);
+        night.get(Looking.class).look(flow);
+        Limits tiny = new Limits(1_000_000, 1_000, 1_000_000);
+
+        assertThat(units.claim(run.id(), flow.worker(), 0, new Share(3, 1, tiny), Set.of()))
+                .hasSize(3)
+                .allSatisfy(claim -> assertThat(claim.weight(tiny)).isEqualTo(1 / 16.0));
+        assertThat(units.claim(run.id(), flow.worker(), 0, new Share(100, 1, new Limits(1, 1, 1)), Set.of()))
+                .as("one full unit")
+                .hasSize(1)
+                .allSatisfy(
+                        claim -> assertThat(claim.weight(new Limits(1, 1, 1))).isEqualTo(1));
+        assertThat(units.claim(run.id(), flow.worker(), 0, new Share(100, 1, tiny), Set.of()))
+                .as("as many tiny ones as weigh as much as a full one, or all that are left")
+                .hasSize(16);
+        assertThat(units.claim(run.id(), flow.worker(), 0, new Share(100, 1, tiny), Set.of()))
+                .isEmpty();
     }
 
     @Test

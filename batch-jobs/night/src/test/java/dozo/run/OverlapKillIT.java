@@ -29,7 +29,11 @@ class OverlapKillIT {
     /** One of these changes: too few for a sweep if many experiments lose it. */
     private static final int FILES = 8;
 
+    private static final int TINY_A_KILL = 30;
+
     private static final String SENT = "select count(*) from transfer_unit where state = 'VERIFIED'";
+    private static final String CLAIMED =
+            "select count(*) from transfer_unit where state = 'PLANNED' and worker_id is not null";
     private static final String SETTLING = "select count(*) from protection where tags_unknown";
     private static final String[] SETTINGS = {"dozo.ingest.looks=1", "dozo.transfer.partitions=2"};
 
@@ -87,6 +91,47 @@ class OverlapKillIT {
             }
             Bagit.assertValid(root.resolve("p/E" + new Random().nextInt(EXPERIMENTS)));
             assertThat(root.resolve(".dozo/incoming/p")).doesNotExist();
+        }
+    }
+
+    /** Kills while units of several new experiments are claimed, which share archives, commands and transactions. */
+    @Test
+    void aNightOfTinyExperimentsThatIsKilledEndsAsIfItHadNotBeen() throws Exception {
+        int experiments = TINY_A_KILL * (KILLS + 1);
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                for (int i = 0; i < experiments; i++) {
+                    Files.createDirectory(source(i));
+                    for (int file = 0; file < FILES; file++) {
+                        Night.write(source(i), Map.of("sub/" + file, "file %d of %d".formatted(file, i)));
+                    }
+                    night.register("E" + i, source(i));
+                }
+            }
+            int together = 0;
+            for (int kill = 1; kill <= KILLS; kill++) {
+                long target = count(SENT) + SENT_A_KILL;
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                        .killWhen(() -> count(SENT) >= target && count(CLAIMED) > 2);
+                together += count(CLAIMED) > 2 ? 1 : 0;
+            }
+            System.out.printf("killed %d times, %d times with claims of several experiments%n", KILLS, together);
+            assertThat(together).isPositive();
+
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                night.goOn();
+                assertThat(night.coverage().safe()).isTrue();
+            }
+            assertThat(count("""
+                    select count(*) - count(distinct (experiment_id, entry_no)) from receipt, unnest(entry_nos) as n (entry_no)
+                    """)).as("entries proven twice").isZero();
+            for (int i = 0; i < experiments; i++) {
+                NightlyBackupIT.assertSame(source(i), root.resolve("p/E%d/data".formatted(i)));
+                NightlyBackupIT.assertChecks(root.resolve("p/E" + i));
+            }
+            assertThat(root.resolve(".dozo/incoming/p")).doesNotExist();
+            assertThat(root.resolve(".dozo/versions")).doesNotExist();
         }
     }
 

@@ -3,13 +3,10 @@ package dozo.ledger;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
@@ -17,7 +14,6 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The append-only, hash-chained record of what happened. Code that changes something appends here in the same
@@ -91,101 +87,27 @@ public class Ledger {
      * @param detail details, in any order; never a person's name
      */
     public void append(String actor, String action, String subject, Map<String, ?> detail) {
-        append(List.of(new Row(actor, action, subject, texts(detail))));
-    }
-
-    private static Map<String, String> texts(Map<String, ?> detail) {
-        Map<String, String> texts = new TreeMap<>();
-        detail.forEach((key, value) -> texts.put(key, String.valueOf(value)));
-        return texts;
-    }
-
-    /**
-     * In a transaction, the rows come just before its commit, or before the ledger is read: whoever appends makes all others who do
-     * wait until the end of the transaction.
-     */
-    private void append(List<Row> rows) {
-        if (TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.isSynchronizationActive()) {
-            pending().orElseGet(this::begin).rows.addAll(rows);
-        } else {
-            insert(rows);
-        }
-    }
-
-    private Optional<Pending> pending() {
-        return !TransactionSynchronizationManager.isSynchronizationActive()
-                ? Optional.empty()
-                : TransactionSynchronizationManager.getSynchronizations().stream()
-                        .filter(Pending.class::isInstance)
-                        .map(Pending.class::cast)
-                        .filter(pending -> pending.isOf(this))
-                        .findFirst();
-    }
-
-    private Pending begin() {
-        Pending pending = new Pending();
-        TransactionSynchronizationManager.registerSynchronization(pending);
-        return pending;
-    }
-
-    private void insert(List<Row> rows) {
         jdbc.sql("""
                         insert into ledger (at, actor, action, subject, detail)
-                        select :at, r.actor, r.action, r.subject, r.detail
-                        from jsonb_array_elements(:rows::jsonb) with ordinality l (line, n)
-                        cross join lateral jsonb_to_record(l.line) as r (actor text, action text, subject text, detail jsonb)
-                        order by l.n
+                        values (:at, :actor, :action, :subject, jsonb_object(:keys::text[], :values::text[]))
                         """)
-                .param("at", Timestamp.from(clock.instant()))
-                .param("rows", JsonMapper.shared().writeValueAsString(rows))
+                .params(Map.of("at", Timestamp.from(clock.instant()), "actor", actor, "action", action))
+                .params(Map.of("subject", subject, "keys", detail.keySet().toArray(String[]::new)))
+                .param("values", detail.values().stream().map(String::valueOf).toArray(String[]::new))
                 .update();
     }
 
-    /** Reads also what this transaction has appended. */
-    private JdbcClient.StatementSpec read(String statement) {
-        pending().ifPresent(Pending::write);
-        return jdbc.sql(statement);
-    }
-
-    record Row(String actor, String action, String subject, Map<String, String> detail) {}
-
-    /** The rows of a transaction. */
-    private final class Pending implements TransactionSynchronization {
-
-        private final List<Row> rows = new ArrayList<>();
-        private final IdentityHashMap<Object, int[]> savepoints = new IdentityHashMap<>();
-
-        /** So many of the rows are in the database. */
-        private int inserted;
-
-        boolean isOf(Ledger ledger) {
-            return ledger.equals(Ledger.this);
-        }
-
-        void write() {
-            if (inserted < rows.size()) {
-                insert(rows.subList(inserted, rows.size()));
-                inserted = rows.size();
+    /**
+     * Appends an action just before the current transaction commits: whoever appends makes all others who do wait for the end of the
+     * transaction. Only where nothing that comes between relies on their waiting, and without savepoints.
+     */
+    public void appendAtCommit(String actor, String action, String subject, Map<String, ?> detail) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCommit(boolean readOnly) {
+                append(actor, action, subject, detail);
             }
-        }
-
-        @Override
-        public void beforeCommit(boolean readOnly) {
-            write();
-        }
-
-        @Override
-        public void savepoint(Object savepoint) {
-            savepoints.put(savepoint, new int[] {rows.size(), inserted});
-        }
-
-        @Override
-        public void savepointRollback(Object savepoint) {
-            int[] then = savepoints.getOrDefault(savepoint, new int[2]);
-            rows.subList(then[0], rows.size()).clear();
-            inserted = then[1];
-        }
+        });
     }
 
     /**
@@ -204,17 +126,22 @@ public class Ledger {
      * @param keys the keys of the details; the values of every {@link Subject} are in this order
      */
     public void appendAll(String actor, String action, List<String> keys, List<Subject> told) {
-        append(told.stream()
-                .map(each -> new Row(actor, action, each.subject, zipped(keys, each.values)))
-                .toList());
-    }
-
-    private static Map<String, String> zipped(List<String> keys, List<String> values) {
-        Map<String, String> detail = new TreeMap<>();
-        for (int i = 0; i < keys.size(); i++) {
-            detail.put(keys.get(i), values.get(i));
-        }
-        return detail;
+        jdbc.sql("""
+                        insert into ledger (at, actor, action, subject, detail)
+                        select :at, :actor, :action, s.subject, jsonb_object(:keys::text[], v.list)
+                        from unnest(:subjects::text[]) with ordinality as s (subject, n)
+                        join (select (n - 1) / :width + 1 as n, array_agg(value order by n) as list
+                              from unnest(:values::text[]) with ordinality as t (value, n)
+                              group by 1) as v using (n)
+                        order by s.n
+                        """)
+                .params(Map.of("at", Timestamp.from(clock.instant()), "actor", actor, "action", action))
+                .params(Map.of("keys", keys.toArray(String[]::new), "width", keys.size()))
+                .param("subjects", told.stream().map(Subject::subject).toArray(String[]::new))
+                .param(
+                        "values",
+                        told.stream().flatMap(each -> each.values().stream()).toArray(String[]::new))
+                .update();
     }
 
     /** Returns the current time of the clock that rows are dated with. */
@@ -239,7 +166,7 @@ public class Ledger {
 
     /** Returns the actions that have ever happened. Looks up one after the other, because an action has many rows. */
     public List<String> actions() {
-        return read("""
+        return jdbc.sql("""
                         with recursive happened (action) as (
                             select min(action) from ledger
                             union all
@@ -251,7 +178,7 @@ public class Ledger {
     }
 
     private List<LedgerEntry> rows(String statement, Filter wanted, long seq, int limit) {
-        return read(statement)
+        return jdbc.sql(statement)
                 .params(Rows.params(wanted))
                 .param("seq", seq)
                 .param("limit", limit)
@@ -261,7 +188,7 @@ public class Ledger {
 
     /** Returns the last committed row; empty: there is none, or it cannot have been appended. */
     public Optional<Anchor> head() {
-        return read("""
+        return jdbc.sql("""
                         select seq, hash, at from (select * from ledger order by seq desc limit 1) as last
                         where octet_length(hash) = 32
                         """).query(ANCHOR).optional();
@@ -269,14 +196,15 @@ public class Ledger {
 
     /** Returns the number of the last row; 0: there is none. */
     public long last() {
-        return read("select coalesce(max(seq), 0) from ledger")
+        return jdbc.sql("select coalesce(max(seq), 0) from ledger")
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
 
     /** Returns those of the rows with these numbers that exist, by number. */
     public Map<Long, Anchor> rows(Collection<Long> seqs) {
-        return read("select seq, hash, at from ledger where seq = any(:seqs) and octet_length(hash) = 32")
+        return jdbc
+                .sql("select seq, hash, at from ledger where seq = any(:seqs) and octet_length(hash) = 32")
                 .param("seqs", seqs.toArray(Long[]::new))
                 .query(ANCHOR)
                 .list()
@@ -291,7 +219,7 @@ public class Ledger {
 
     /** Returns at most {@code limit} records, after a row, that an anchor was written to a site. */
     public List<Anchored> anchored(String site, long after, int limit) {
-        return read("""
+        return jdbc.sql("""
                         select seq, detail ->> 'seq' as anchor from ledger
                         where action = :action and subject = :site and seq > :after
                         order by seq
@@ -304,7 +232,7 @@ public class Ledger {
 
     /** Returns all anchors that were written to a site: one for each run. */
     public List<Anchor> anchors(String site) {
-        return read("""
+        return jdbc.sql("""
                         select seq, hash, at from ledger
                         where octet_length(hash) = 32 and seq in (
                             select case when detail ->> 'seq' ~ '^[1-9][0-9]{0,17}$' then (detail ->> 'seq')::bigint end
@@ -326,7 +254,7 @@ public class Ledger {
 
     /** Returns whether an anchor was written since a moment: a verification then proves more than one before. */
     public boolean isAnchoredSince(Instant moment) {
-        return read("select exists (select from ledger where at > :moment and action = :action)")
+        return jdbc.sql("select exists (select from ledger where at > :moment and action = :action)")
                 .param("moment", Timestamp.from(moment))
                 .param("action", ANCHORED)
                 .query(Boolean.class)
@@ -334,7 +262,7 @@ public class Ledger {
     }
 
     public Optional<Verification> lastVerification() {
-        return read("""
+        return jdbc.sql("""
                         select began_at, verdict, rows_checked, breaches, unproven, unproven_sites from ledger_verification
                         order by verification_id desc limit 1
                         """).query(Rows.of(Verification.class)).optional();

@@ -209,7 +209,7 @@ final class Sealing {
 
     private void seal(Experiment experiment, Manifest before, Counts counts) {
         Manifest manifest = insert(before, counts);
-        ledger.append(
+        ledger.appendAtCommit(
                 Ledger.SYSTEM,
                 "manifest.sealed",
                 experiment.name() + "#" + manifest.number(),

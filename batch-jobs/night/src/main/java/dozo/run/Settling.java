@@ -226,7 +226,7 @@ record Settling(
         receipts.settled(experiment.id(), flow.site());
         ExperimentCoverage covered =
                 coverage.experiment(flow.site(), experiment.id()).orElseThrow();
-        ledger.append(
+        ledger.appendAtCommit(
                 Ledger.SYSTEM,
                 "experiment.settled",
                 experiment.name() + "#" + due.manifest.number(),

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ArchivesIT {
 
     private static final int FILES = 30;
+    private static final int MANY_FILES = 600;
 
     @TempDir
     Path folder;
@@ -51,7 +52,8 @@ class ArchivesIT {
     @Test
     void aNightWhoseArchivesFailGoesOnBySftpAndSaysSo() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
-        Night.writeMany(source, FILES);
+        // More units than are under way, and so share an archive, at once.
+        Night.writeMany(source, MANY_FILES);
         Path root = Files.createDirectory(folder.resolve("dr"));
         LyingTools tools = new LyingTools(folder);
         tools.tarDoes("real \"$@\"", "exit 1");

@@ -29,7 +29,12 @@ class OverlapKillIT {
     /** One of these changes: too few for a sweep if many experiments lose it. */
     private static final int FILES = 8;
 
-    private static final int TINY_A_KILL = 30;
+    /** More than can be sent between two kills: up to 16 in each partition, and those before. */
+    private static final int TINY_A_KILL = 50;
+
+    private static final String[] FEW_AT_ONCE = {
+        "dozo.ingest.looks=1", "dozo.transfer.partitions=2", "dozo.transfer.chunk=1"
+    };
 
     private static final String SENT = "select count(*) from transfer_unit where state = 'VERIFIED'";
     private static final String CLAIMED =
@@ -100,7 +105,7 @@ class OverlapKillIT {
         int experiments = TINY_A_KILL * (KILLS + 1);
         Path root = Files.createDirectory(folder.resolve("dr"));
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
-            try (Night night = new Night(database, site.address(), SETTINGS)) {
+            try (Night night = new Night(database, site.address(), FEW_AT_ONCE)) {
                 for (int i = 0; i < experiments; i++) {
                     Files.createDirectory(source(i));
                     for (int file = 0; file < FILES; file++) {
@@ -111,15 +116,15 @@ class OverlapKillIT {
             }
             int together = 0;
             for (int kill = 1; kill <= KILLS; kill++) {
-                long target = count(SENT) + SENT_A_KILL;
-                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)
+                long target = count(SENT) + SENT_A_KILL / 2;
+                NightProcess.start(256, folder.resolve("child.log"), site.address(), database, FEW_AT_ONCE)
                         .killWhen(() -> count(SENT) >= target && count(CLAIMED) > 2);
                 together += count(CLAIMED) > 2 ? 1 : 0;
             }
             System.out.printf("killed %d times, %d times with claims of several experiments%n", KILLS, together);
             assertThat(together).isPositive();
 
-            try (Night night = new Night(database, site.address(), SETTINGS)) {
+            try (Night night = new Night(database, site.address(), FEW_AT_ONCE)) {
                 night.goOn();
                 assertThat(night.coverage().safe()).isTrue();
             }

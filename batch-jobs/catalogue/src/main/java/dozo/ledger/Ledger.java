@@ -98,8 +98,11 @@ public class Ledger {
     }
 
     /**
-     * Appends an action just before the current transaction commits: whoever appends makes all others who do wait for the end of the
-     * transaction. Only where nothing that comes between relies on their waiting, and without savepoints.
+     * Appends an action just before the current transaction commits. An append locks the ledger until the end of its transaction, so
+     * this one locks it for a shorter time. Until the commit, the lock protects nothing and no reader sees the row. A rollback to a
+     * savepoint does not remove it.
+     *
+     * @throws IllegalStateException if there is no transaction
      */
     public void appendAtCommit(String actor, String action, String subject, Map<String, ?> detail) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {

@@ -90,7 +90,7 @@ final class SourceThreads {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns the answers' average time that a source shares with those up to two folders above it: as a rule, one file server has all. */
+    /** Returns the answers' average time. Sources below the same grandparent folder share it, because one file server usually has all. */
     private static AtomicLong tookNear(Path root) {
         Path parent = requireNonNullElse(root.getParent(), root);
         Path near = requireNonNullElse(parent.getParent(), parent);

@@ -62,8 +62,8 @@ record Sending(
     private static final int WAITING_FACTOR = 4;
 
     /**
-     * How often all partitions claim, while all that there is to claim are tiny units: those that begin together cost the site and the
-     * database little more than one of them.
+     * The time between claims while there are only tiny units. All partitions claim at the same moments. Tiny units that begin together
+     * cost the site and the database little more than one of them.
      */
     private static final long ROUND_NANOS = Duration.ofSeconds(1).toNanos();
 
@@ -172,8 +172,7 @@ record Sending(
                                 except)
                         : List.of();
                 if (claims.isEmpty()) {
-                    boolean tiny = pays && sum > 0 && sum < 1;
-                    tinyRound = tiny ? round() : NONE;
+                    tinyRound = pays && sum > 0 && sum < 1 ? round() : NONE;
                     return;
                 }
                 sum += weight(claims);

@@ -46,7 +46,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class ClaimedUnits {
 
-    /** That of an empty unit: so many tiny ones may be under way instead of a full one. */
+    /** The least weight of a unit. Its inverse is the number of tiny units that may be under way instead of a full one. */
     private static final double WEIGHT_MIN = 1 / 16.0;
 
     private static final Limits EACH_WHOLE = new Limits(1, 1, 1);

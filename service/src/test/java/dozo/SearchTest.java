@@ -102,7 +102,7 @@ class SearchTest {
         HttpClient lab = service.browser("lab");
         assertThat(service.part(lab, "/search?q=e1").text())
                 .contains("1 suggestion", "href=\"/experiments/P1/E1\"")
-                .doesNotContain("<html", "P9");
+                .doesNotContain("<html", "P9/");
         assertThat(service.part(lab, "/search?q=").text())
                 .contains("No suggestions")
                 .doesNotContain("<ul");

@@ -370,7 +370,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
                     .setServerConfig("scram_iterations", "1")
                     .setServerConfig("max_wal_size", "256MB");
         }
-        return builder.setDataDirectory(data)
+        return builder.setPort(ServerPort.choose())
+                .setDataDirectory(data)
                 // Unpacked beside the data, not into the shared temporary folder, which others may clean up.
                 .setOverrideWorkingDirectory(folder.servers().toFile())
                 .setPgBinaryResolver(programs)

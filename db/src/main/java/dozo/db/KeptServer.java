@@ -2,8 +2,6 @@ package dozo.db;
 
 import dozo.db.EmbeddedDatabase.Access;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 
 /** A server on data of any major version of PostgreSQL whose programs are still in the folder. It is started to be read. */
@@ -22,10 +20,7 @@ public final class KeptServer implements AutoCloseable {
     /** Starts it. */
     public static KeptServer start(EmbeddedFolder folder, Path data) throws IOException {
         Path control = folder.server(EmbeddedFolder.major(data)).resolve("bin/pg_ctl");
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = ServerPort.choose();
         try {
             ServerProcesses.stopLeftBehind(data);
             ServerControl.run(

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.db.EmbeddedDatabase.Access;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -63,6 +64,18 @@ class EmbeddedDatabaseTest {
             } finally {
                 Files.move(away, folder.resolve("data"));
             }
+        }
+    }
+
+    /** Otherwise, a connection of any program could take the port between its choice and the start. */
+    @Test
+    void listensAtAPortThatTheSystemGivesToNoConnection() throws Exception {
+        String[] forConnections = Files.readString(Path.of("/proc/sys/net/ipv4/ip_local_port_range"))
+                .strip()
+                .split("\\s+");
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            int port = URI.create(database.url().substring("jdbc:".length())).getPort();
+            assertThat(port).isBetween(1024, Integer.parseInt(forConnections[0]) - 1);
         }
     }
 

@@ -39,6 +39,7 @@ class ChosenBackupTest {
     @AutoClose
     private LoopbackSite site;
 
+    /** The other project and its experiment have names that no random token on a page contains. */
     @BeforeEach
     void start() throws Exception {
         folder = folder.toRealPath();
@@ -47,7 +48,7 @@ class ChosenBackupTest {
         service.register("dr", site.address());
         experiment("P1", "S1");
         experiment("P1", "S2");
-        experiment("P2", "V7");
+        experiment("OTHERS", "UNSEEN");
         service.createUser("jane", Role.LAB_MANAGER, "P1");
         service.createUser("rin", Role.AUDITOR);
     }
@@ -79,10 +80,10 @@ class ChosenBackupTest {
         assertThat(folder.resolve("dr/P1/S1/data/a")).content().isEqualTo("S1");
         assertThat(folder.resolve("dr/P1/S2")).doesNotExist();
         String missing = service.as("jane")
-                .post(REST, "{\"experiments\": [\"P1/S2\", \"P2/V7\"]}")
+                .post(REST, "{\"experiments\": [\"P1/S2\", \"OTHERS/UNSEEN\"]}")
                 .refused(422, "experiments")
                 .string("/errors/0/message");
-        assertThat(missing).isEqualTo("experiment P2/V7 does not exist");
+        assertThat(missing).isEqualTo("experiment OTHERS/UNSEEN does not exist");
         for (String body :
                 List.of("{}", "{\"experiments\": []}", "{\"experiments\": [null]}", "{\"experiments\": [\"\"]}")) {
             service.as("jane").post(REST, body).refused(422, "experiments");
@@ -94,8 +95,8 @@ class ChosenBackupTest {
     /** A user sees of a run only what belongs to their projects. */
     @Test
     void theRunOfAnotherShowsNothingOfIt() {
-        long run =
-                service.post(REST, "{\"experiments\": [\"P2/V7\", \"P1/S1\"]}").number("/id");
+        long run = service.post(REST, "{\"experiments\": [\"OTHERS/UNSEEN\", \"P1/S1\"]}")
+                .number("/id");
         service.awaitEnd(run);
 
         service.as("jane").get("/api/v1/runs/" + run).has("/chosen/experiments", 1);
@@ -103,17 +104,17 @@ class ChosenBackupTest {
                         .get("/api/v1/runs/%d/experiments".formatted(run))
                         .text())
                 .contains("S1")
-                .doesNotContain("P2", "V7");
+                .doesNotContain("OTHERS", "UNSEEN");
         HttpClient browser = service.browser("jane");
-        assertThat(service.page(browser, "/runs/" + run)).contains("P1/S1").doesNotContain("P2", "V7");
+        assertThat(service.page(browser, "/runs/" + run)).contains("P1/S1").doesNotContain("OTHERS", "UNSEEN");
         assertThat(service.part(browser, "/runs/" + run).text())
                 .contains("P1/S1")
-                .doesNotContain("P2", "V7");
+                .doesNotContain("OTHERS", "UNSEEN");
         service.get("/api/v1/runs/%d/experiments?limit=1".formatted(run)).has("/items/1", "");
         String next = service.get("/api/v1/runs/%d/experiments?limit=1".formatted(run))
                 .string("/next");
         service.get("/api/v1/runs/%d/experiments?limit=1&after=%s".formatted(run, next))
-                .has("/items/0/code", "V7")
+                .has("/items/0/code", "UNSEEN")
                 .has("/next", "");
         service.get("/api/v1/runs/999/experiments").isProblem(404);
         service.get("/api/v1/runs/%d/experiments?limit=0".formatted(run)).refused(422, "limit");
@@ -134,13 +135,13 @@ class ChosenBackupTest {
 
     @Test
     void aCommandBacksUpSeveralAndListsThem() {
-        Ended ended = Ended.dozo(service, "run --experiment P1/S1,P1/S2 --experiment P2/V7 --wait");
+        Ended ended = Ended.dozo(service, "run --experiment P1/S1,P1/S2 --experiment OTHERS/UNSEEN --wait");
 
         ended.ends(Exit.WELL);
         long run = service.bean(Runs.class).latest().orElseThrow().id();
         assertThat(Ended.dozo(service, "run experiments " + run).ends(Exit.WELL).out())
                 .containsPattern("P1/S1 +verified +1 +2 B +100 %")
-                .contains("P1/S2", "P2/V7");
+                .contains("P1/S2", "OTHERS/UNSEEN");
         assertThat(Ended.dozo(service, "status " + run).out())
                 .contains("  only chosen experiments: 3", "  its experiments: dozo run experiments " + run);
         assertThat(Ended.dozo(service, "run --experiment P1/S9")
@@ -166,9 +167,9 @@ class ChosenBackupTest {
                 .contains("<h1>Back up now</h1>", "P1/S1\nP1/S2</textarea>");
         assertThat(service.page(service.browser("rin"), "/experiments/P1/S1")).doesNotContain("Back up now");
 
-        assertThat(service.submit(browser, "/do/post/runs/experiments", "experiments=P2%2FV7&confirmed=true")
+        assertThat(service.submit(browser, "/do/post/runs/experiments", "experiments=OTHERS%2FUNSEEN&confirmed=true")
                         .text())
-                .contains("experiment P2/V7 does not exist");
+                .contains("experiment OTHERS/UNSEEN does not exist");
         Answer run = service.submit(
                 browser, "/do/post/runs/experiments", "experiments=P1%2FS1&confirmed=true&back=%2Fruns%2F*");
 
@@ -195,12 +196,12 @@ class ChosenBackupTest {
                 .contains("<h1>Back up 2 experiments now?</h1>", "only these experiments", "name=\"site\"")
                 .doesNotContain("<textarea", "??");
 
-        Answer other = service.submit(browser, "/experiments/selected", ticked + "P2%2FV7&confirmed=true");
+        Answer other = service.submit(browser, "/experiments/selected", ticked + "OTHERS%2FUNSEEN&confirmed=true");
 
         long first = service.bean(Runs.class).latest().orElseThrow().id();
         service.awaitEnd(first);
         assertThat(other.text())
-                .contains("The backup of 1 experiment has started.", "value=\"P2/V7\"", "does not exist");
+                .contains("The backup of 1 experiment has started.", "value=\"OTHERS/UNSEEN\"", "does not exist");
         service.get("/api/v1/runs/" + first).has("/kind", "CHOSEN").has("/chosen/experiments", 1);
         Answer all = service.submit(browser, "/experiments/selected", ticked + "P1%2FS2&confirmed=true");
         assertThat(all.uri()).hasPath("/experiments");
@@ -209,11 +210,11 @@ class ChosenBackupTest {
         assertThat(second).isGreaterThan(first);
         service.awaitEnd(second);
         assertThat(folder.resolve("dr/P1/S2/data/a")).content().isEqualTo("S2");
-        assertThat(folder.resolve("dr/P2")).doesNotExist();
+        assertThat(folder.resolve("dr/OTHERS")).doesNotExist();
         byte[] archive = service.submit(
                         browser,
                         "/experiments/selected",
-                        "do=certificates&experiments=P1%2FS1+P2%2FV7+P1%2FS2",
+                        "do=certificates&experiments=P1%2FS1+OTHERS%2FUNSEEN+P1%2FS2",
                         BodyHandlers.ofByteArray())
                 .body();
         try (ZipInputStream zip = new ZipInputStream(new ByteArrayInputStream(archive))) {
@@ -278,8 +279,8 @@ class ChosenBackupTest {
                 .sql(
                         "update experiment set title = 'Memory pilot', subject = 'A042', scanner = 'S7T', acquired_on = current_date where code = 'S1'")
                 .update();
-        service.awaitEnd(
-                service.post(REST, "{\"experiments\": [\"P1/S1\", \"P2/V7\"]}").number("/id"));
+        service.awaitEnd(service.post(REST, "{\"experiments\": [\"P1/S1\", \"OTHERS/UNSEEN\"]}")
+                .number("/id"));
         HttpClient browser = service.browser("jane");
 
         String page = service.page(browser, "/");
@@ -289,7 +290,7 @@ class ChosenBackupTest {
                 .contains("/do/post/runs/experiments?experiments=P1/S2&amp;back=/runs/*")
                 .containsPattern(
                         "(?s)Memory pilot</a> <small[^>]*>P1/S1</small>.*S7T.*safe since [^<]* at dr.*/experiments/P1/S1/restore")
-                .doesNotContain("P2", "V7", "id=\"mine-needs\"", "??");
+                .doesNotContain("OTHERS", "UNSEEN", "id=\"mine-needs\"", "??");
         assertThat(service.page(service.browser(), "/")).doesNotContain("Being copied", "id=\"mine");
         assertThat(service.look(browser, "/", "ja").text())
                 .contains("から安全（dr）", "コピー中・コピー待ち")

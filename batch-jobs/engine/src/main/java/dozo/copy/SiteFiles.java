@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads from a site: content, digests, facts. If a lane is lost, the request is repeated on another. */
@@ -171,7 +172,8 @@ final class SiteFiles {
 
     /** Returns the digests of the first ranges of a file, if they cost less than the ranges themselves. */
     Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count) throws IOException, InterruptedException {
-        return count == 0 ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, count));
+        List<Integer> first = IntStream.range(0, count).boxed().toList();
+        return first.isEmpty() ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, first));
     }
 
     /** Runs a task with a permit for an open file at the site. */

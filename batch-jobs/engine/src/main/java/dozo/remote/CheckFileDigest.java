@@ -4,6 +4,7 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,11 +24,11 @@ record CheckFileDigest() implements RemoteDigest {
     }
 
     @Override
-    public Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
+    public Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, Collection<Integer> numbers)
             throws RemoteException, InterruptedException {
         Map<Integer, Digest> digests = new HashMap<>();
-        for (int i = 0; i < count; i++) {
-            digests.put(i, digest(lane.sftp(), file, i * rangeBytes, rangeBytes, rangeBytes));
+        for (int number : numbers) {
+            digests.put(number, digest(lane.sftp(), file, number * rangeBytes, rangeBytes, rangeBytes));
         }
         return digests;
     }

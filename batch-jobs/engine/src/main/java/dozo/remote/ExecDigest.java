@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -14,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 
 /**
  * Computes digests by a command at the site: one process for as many names as fit on its command line.
@@ -99,7 +99,7 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
     }
 
     @Override
-    public Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
+    public Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, Collection<Integer> numbers)
             throws RemoteException, InterruptedException {
         if (isOdd(file) || rangeBytes % DD_BLOCK_BYTES != 0) {
             return Map.of();
@@ -108,8 +108,8 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         ByteArrayOutputStream names = new ByteArrayOutputStream();
         names.writeBytes(new byte[] {'.', '/'});
         names.writeBytes(file.bytes());
-        for (int i = 0; i < count; i++) {
-            names.writeBytes(("\n" + i * blocks).getBytes(StandardCharsets.US_ASCII));
+        for (int number : numbers) {
+            names.writeBytes(("\n" + number * blocks).getBytes(StandardCharsets.US_ASCII));
         }
         names.write('\n');
         String each = "dd if=\"$file\" bs=%d skip=\"$at\" count=%d 2>/dev/null | %s || echo none"
@@ -118,10 +118,10 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
                 lane,
                 "IFS= read -r file && while read -r at; do " + each + "; done",
                 names.toByteArray(),
-                count,
-                patience.of(count, rangeBytes * count));
+                numbers.size(),
+                patience.of(numbers.size(), rangeBytes * numbers.size()));
         Map<Integer, Digest> digests = new HashMap<>();
-        readInOrder(result, IntStream.range(0, count).boxed().toList(), digests);
+        readInOrder(result, List.copyOf(numbers), digests);
         return digests;
     }
 

@@ -2,6 +2,7 @@ package dozo.remote;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
@@ -29,12 +30,12 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
             throws RemoteException, InterruptedException;
 
     /**
-     * Returns the digests of the first {@code count} ranges of a file, by their numbers from 0. Ranges without a digest
+     * Returns the digests of complete ranges of a file by their numbers, of which the first is 0. Ranges without a digest
      * are left out. The result is empty if digests would cost as much as sending the ranges again.
      *
      * @param rangeBytes a multiple of 1 MiB
      */
-    default Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
+    default Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, Collection<Integer> numbers)
             throws RemoteException, InterruptedException {
         return Map.of();
     }

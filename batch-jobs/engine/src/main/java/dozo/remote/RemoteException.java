@@ -84,6 +84,14 @@ public final class RemoteException extends IOException {
         return reason == Reason.LOST || reason == Reason.UNREACHABLE || reason == Reason.STUCK;
     }
 
+    /** Returns whether the site answered that it does not do this; it may do something else. */
+    public boolean isRefusal() {
+        return switch (reason) {
+            case NO_SUCH_FILE, PERMISSION_DENIED, REFUSED, UNSUPPORTED -> true;
+            default -> false;
+        };
+    }
+
     /** Returns whether it is no answer of the site to the request: a lost lane, a command without an end, or nonsense. */
     boolean isNoAnswer() {
         return retryable() || reason == Reason.PROTOCOL;

@@ -22,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
@@ -106,8 +105,7 @@ record Placement(Engine engine) {
             try {
                 return write(lane, file, file.standing());
             } catch (RemoteException e) {
-                if (!Set.of(Reason.NO_SUCH_FILE, Reason.PERMISSION_DENIED, Reason.REFUSED, Reason.UNSUPPORTED)
-                        .contains(e.reason())) {
+                if (!e.isRefusal()) {
                     throw e;
                 }
             }

@@ -68,15 +68,22 @@ public final class FaultySite implements AutoCloseable {
 
     /** Calls this before a write beyond the end of a file; its exceptions are faults. */
     public static FaultySite gapped(Path state, Path root, Gap gap) throws Exception {
-        return new FaultySite(state, root, 0, name -> false, file -> {}, file -> {}, gap);
+        return new FaultySite(state, root, 0, name -> false, file -> {}, file -> {}, gap, file -> {});
+    }
+
+    /** Calls this before it opens a file to be read; its exceptions are faults. */
+    public static FaultySite reading(Path state, Path root, Hook reading) throws Exception {
+        return new FaultySite(
+                state, root, 0, name -> false, file -> {}, file -> {}, (file, end, offset) -> {}, reading);
     }
 
     private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming)
             throws Exception {
-        this(state, root, times, where, making, naming, (file, end, offset) -> {});
+        this(state, root, times, where, making, naming, (file, end, offset) -> {}, file -> {});
     }
 
-    private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming, Gap gap)
+    private FaultySite(
+            Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming, Gap gap, Hook reading)
             throws Exception {
         this.left = new AtomicInteger(times);
         this.where = where;
@@ -106,6 +113,8 @@ public final class FaultySite implements AutoCloseable {
                             throws IOException {
                         if (options.contains(StandardOpenOption.WRITE)) {
                             making.at(file);
+                        } else {
+                            reading.at(file);
                         }
                         return SftpFileSystemAccessor.DEFAULT.openFile(
                                 subsystem, handle, file, name, options, attributes);

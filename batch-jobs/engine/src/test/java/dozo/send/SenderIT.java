@@ -20,6 +20,7 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.Sftp.Part;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
+import dozo.send.FaultySite.Hook;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.Sender.Placing;
@@ -27,8 +28,10 @@ import dozo.source.DirectoryTree;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,6 +47,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -253,6 +257,106 @@ class SenderIT {
         }
         assertThat(Files.mismatch(source.resolve("large"), root.resolve("p/E1/data/large")))
                 .isEqualTo(-1);
+    }
+
+    /** Appended to, and edited in two places. */
+    @Test
+    void ofAChangedLargeFileTheSiteCopiesWhatItHas() throws Exception {
+        int range = (int) LargeFile.COMPARED_BYTES_MIN;
+        byte[] before = Trees.random(9 * range + 1_000);
+        byte[] now = Arrays.copyOf(before, 10 * range + 2_000);
+        now[range + 5] ^= 1;
+        now[5 * range] ^= 1;
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            sendLarge(sender, 1, before);
+            long onTheWire = bytes(sender);
+            long moved = sender.bytesMoved();
+            assertThat(sendLarge(sender, 2, now)).isEqualTo(Digest.ofContent(now));
+            assertThat(sender.bytesMoved() - moved).as("two ranges and the end").isEqualTo(2L * range + range + 2_000);
+            assertThat(bytes(sender) - onTheWire).isLessThan((3L * range + 2_000) * 11 / 10);
+            moved = sender.bytesMoved();
+            assertThat(sendLarge(sender, 3, Arrays.copyOf(now, 2 * range)))
+                    .as("shorter")
+                    .isEqualTo(Digest.ofContent(Arrays.copyOf(now, 2 * range)));
+            assertThat(sender.bytesMoved()).isEqualTo(moved);
+            assertThat(sendLarge(sender, 4, Trees.random(2 * range))).isNotNull();
+            assertThat(sender.bytesMoved() - moved).as("compressed anew").isEqualTo(2L * range);
+        }
+        assertThat(root.resolve(".dozo/incoming/p/E1")).isEmptyDirectory();
+    }
+
+    /** A night was killed while the site copied: both are used, what it left and the earlier version. */
+    @Test
+    void aKilledAttemptAndAnEarlierVersionAreUsedTogether() throws Exception {
+        int range = (int) LargeFile.COMPARED_BYTES_MIN;
+        byte[] before = Trees.random(6 * range);
+        byte[] now = Arrays.copyOf(before, 8 * range);
+        System.arraycopy(Trees.random(2 * range), 0, now, 6 * range, 2 * range);
+        byte[] left = Arrays.copyOfRange(now, 0, 7 * range);
+        Arrays.fill(left, 3 * range, 4 * range, (byte) 0);
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            sendLarge(sender, 1, before);
+            long moved = sender.bytesMoved();
+            Files.write(root.resolve(".dozo/incoming/p/E1/2"), left);
+            assertThat(sendLarge(sender, 2, now)).isEqualTo(Digest.ofContent(now));
+            assertThat(sender.bytesMoved() - moved).isEqualTo(range);
+        }
+    }
+
+    /** It is sent, as to a site that cannot copy. */
+    @Test
+    void whatTheSiteDoesNotCopyIsSent() throws Exception {
+        byte[] before = Trees.random(3 * (int) LargeFile.COMPARED_BYTES_MIN);
+        byte[] now = before.clone();
+        now[0] ^= 1;
+        int refused = sendCopied(before, now, file -> {
+            throw new AccessDeniedException(file.toString());
+        });
+        assertThat(refused).isPositive();
+    }
+
+    @Test
+    void anEarlierVersionThatChangesWhileItIsCopiedIsNotTakenForTheFile() throws Exception {
+        byte[] before = Trees.random(3 * (int) LargeFile.COMPARED_BYTES_MIN);
+        byte[] now = before.clone();
+        now[0] ^= 1;
+        int changed = sendCopied(
+                before,
+                now,
+                file -> Files.write(file, Trees.random(before.length), StandardOpenOption.TRUNCATE_EXISTING));
+        assertThat(changed).isPositive();
+    }
+
+    /** Sends both versions, with a fault when the site begins to copy. Returns how often that was. */
+    private int sendCopied(byte[] before, byte[] now, Hook fault) throws Exception {
+        AtomicInteger faults = new AtomicInteger();
+        Hook reading = file -> {
+            if (file.endsWith("data/large") && Files.exists(root.resolve(".dozo/incoming/p/E1/2"))) {
+                faults.incrementAndGet();
+                fault.at(file);
+            }
+        };
+        try (FaultySite site = FaultySite.reading(folder.resolve("sshd"), root, reading);
+                Sender sender = sender(site.address())) {
+            sendLarge(sender, 1, before);
+            long moved = sender.bytesMoved();
+            assertThat(sendLarge(sender, 2, now)).isEqualTo(Digest.ofContent(now));
+            assertThat(sender.bytesMoved() - moved).isGreaterThanOrEqualTo(now.length);
+        }
+        return faults.get();
+    }
+
+    private Digest sendLarge(Sender sender, int number, byte[] content) throws Exception {
+        Files.write(source.resolve("large"), content);
+        Entry large = entry(number, "large");
+        Verified verified = (Verified) sender.send(route, new Unit.Large(large)).getFirst();
+        assertThat(Files.mismatch(source.resolve("large"), root.resolve("p/E1/data/large")))
+                .isEqualTo(-1);
+        return verified.digest();
     }
 
     @Test

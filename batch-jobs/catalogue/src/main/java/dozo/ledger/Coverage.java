@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -253,6 +254,17 @@ public class Coverage {
                 .params(Map.of("site", siteId, "experiment", experimentId))
                 .query(EXPERIMENT)
                 .optional();
+    }
+
+    /** Returns the coverage of each of these experiments. */
+    public Map<Integer, ExperimentCoverage> experiments(int siteId, int[] experimentIds) {
+        return jdbc
+                .sql(PER_EXPERIMENT + " where e.experiment_id = any(:experiments)")
+                .params(Map.of("site", siteId, "experiments", experimentIds))
+                .query(EXPERIMENT)
+                .list()
+                .stream()
+                .collect(Collectors.toMap(ExperimentCoverage::experimentId, each -> each));
     }
 
     /**

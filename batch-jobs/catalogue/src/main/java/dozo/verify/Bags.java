@@ -1,10 +1,14 @@
 package dozo.verify;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,44 +46,65 @@ public class Bags {
         this.jdbc = JdbcClient.create(template);
     }
 
-    /** Records a bag's present tag files, in place of earlier records. */
-    public void written(int experimentId, int siteId, Map<FilePath, Digest> tagFiles) {
-        jdbc.sql("delete from tag_file where experiment_id = :experiment and site_id = :site")
-                .params(Map.of("experiment", experimentId, "site", siteId))
+    /** Records the present tag files of experiments' bags, in place of earlier records. */
+    public void written(Map<Integer, Map<FilePath, Digest>> bags, int siteId) {
+        int[] ids = bags.keySet().stream().mapToInt(Integer::intValue).toArray();
+        jdbc.sql("delete from tag_file where experiment_id = any(:experiments) and site_id = :site")
+                .params(Map.of("experiments", ids, "site", siteId))
                 .update();
+        List<Integer> experiments = new ArrayList<>();
+        List<byte[]> names = new ArrayList<>();
+        List<byte[]> digests = new ArrayList<>();
+        bags.forEach((experiment, tagFiles) -> tagFiles.forEach((name, digest) -> {
+            experiments.add(experiment);
+            names.add(name.bytes());
+            digests.add(digest.bytes());
+        }));
         jdbc.sql("""
                         insert into tag_file (experiment_id, site_id, name, digest)
-                        select :experiment, :site, t.name, t.digest from unnest(:names::bytea[], :digests::bytea[]) as t (name, digest)
+                        select t.experiment, :site, t.name, t.digest
+                        from unnest(:experiments::integer[], :names::bytea[], :digests::bytea[]) as t (experiment, name, digest)
                         """)
-                .params(Map.of("experiment", experimentId, "site", siteId))
-                .param("names", tagFiles.keySet().stream().map(FilePath::bytes).toArray(byte[][]::new))
-                .param("digests", tagFiles.values().stream().map(Digest::bytes).toArray(byte[][]::new))
+                .param("site", siteId)
+                .param("experiments", experiments.toArray(Integer[]::new))
+                .param("names", names.toArray(byte[][]::new))
+                .param("digests", digests.toArray(byte[][]::new))
                 .update();
-        jdbc.sql("update protection set tags_unknown = false where experiment_id = :experiment and site_id = :site")
-                .params(Map.of("experiment", experimentId, "site", siteId))
+        jdbc.sql(
+                        "update protection set tags_unknown = false where experiment_id = any(:experiments) and site_id = :site")
+                .params(Map.of("experiments", ids, "site", siteId))
                 .update();
     }
 
     /**
-     * Records that a bag's tag files are about to be written, in a transaction that ends before the writing begins.
+     * Records that the tag files of experiments' bags are about to be written, in a transaction that ends before the
+     * writing begins.
      *
-     * @return its present tag files, by their names in the bag; empty: unknown, because an earlier writer did not
-     * finish, or they were found altered
+     * @return the present tag files of each bag, by their names in it. Without those of bags where they are unknown,
+     * because an earlier writer did not finish, or they were found altered
      */
-    public Optional<Map<FilePath, Digest>> beginWriting(int experimentId, int siteId) {
-        Map<FilePath, Digest> tagFiles = new LinkedHashMap<>();
-        jdbc.sql("select name, digest from tag_file where experiment_id = :experiment and site_id = :site")
-                .params(Map.of("experiment", experimentId, "site", siteId))
-                .query(row -> {
-                    tagFiles.put(FilePath.of(row.getBytes("name")), Digest.of(row.getBytes("digest")));
-                });
-        int known = jdbc.sql("""
+    public Map<Integer, Map<FilePath, Digest>> beginWriting(int[] experimentIds, int siteId) {
+        Map<Integer, Map<FilePath, Digest>> known = new HashMap<>();
+        jdbc.sql("""
                         update protection set tags_unknown = true
-                        where experiment_id = :experiment and site_id = :site and not tags_unknown
+                        where experiment_id = any(:experiments) and site_id = :site and not tags_unknown
+                        returning experiment_id
                         """)
-                .params(Map.of("experiment", experimentId, "site", siteId))
-                .update();
-        return known == 1 ? Optional.of(tagFiles) : Optional.empty();
+                .params(Map.of("experiments", experimentIds, "site", siteId))
+                .query(row -> {
+                    known.put(row.getInt(1), new LinkedHashMap<>());
+                });
+        jdbc.sql("select * from tag_file where experiment_id = any(:experiments) and site_id = :site")
+                .params(Map.of(
+                        "experiments",
+                        known.keySet().stream().mapToInt(Integer::intValue).toArray(),
+                        "site",
+                        siteId))
+                .query(row -> {
+                    requireNonNull(known.get(row.getInt("experiment_id")))
+                            .put(FilePath.of(row.getBytes("name")), Digest.of(row.getBytes("digest")));
+                });
+        return known;
     }
 
     /**

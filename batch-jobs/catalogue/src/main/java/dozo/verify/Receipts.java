@@ -78,14 +78,14 @@ public class Receipts {
     }
 
     /**
-     * Locks an experiment's protection against other changes until the end of the transaction. Must be called before
+     * Locks the protection of experiments against other changes until the end of the transaction. Must be called before
      * any query whose result enters a sum: then everything that others have proven or sealed is seen, and counted once.
      */
-    public void lock(int experimentId) {
-        jdbc.sql("select 1 from protection where experiment_id = :experiment order by site_id for update")
-                .param("experiment", experimentId)
-                .query((row, n) -> 1)
-                .list();
+    public void lock(int... experimentIds) {
+        jdbc.sql("""
+                        select 1 from protection where experiment_id = any(:experiments)
+                        order by experiment_id, site_id for update
+                        """).param("experiments", experimentIds).query((row, n) -> 1).list();
     }
 
     /**
@@ -139,8 +139,8 @@ public class Receipts {
                 .list();
     }
 
-    /** Records that a run adds nothing more to an experiment: the present sums become its coverage. */
-    public void conclude(int experimentId, int siteId) {
+    /** Records that a run adds nothing more to these experiments: the present sums become their coverage. */
+    public void conclude(int[] experimentIds, int siteId) {
         jdbc.sql("""
                         update protection p
                             set safe_manifest = case when entries_safe = entries then manifest_no else safe_manifest end,
@@ -151,33 +151,41 @@ public class Receipts {
                                                         where m.experiment_id = p.experiment_id
                                                           and m.manifest_no > coalesce(p.safe_manifest, 0))) end,
                                 files_proven = 0, bytes_proven = 0, counted_at = :now
-                        where experiment_id = :experiment and site_id = :site
+                        where experiment_id = any(:experiments) and site_id = :site
                         """)
-                .params(Map.of("experiment", experimentId, "site", siteId, "now", Timestamp.from(clock.instant())))
+                .params(Map.of("experiments", experimentIds, "site", siteId, "now", Timestamp.from(clock.instant())))
                 .update();
     }
 
-    /** Returns the highest unit up to which the bag's tag files list all receipts; 0: they were never written. */
-    public long settledUnit(int experimentId, int siteId) {
-        return jdbc.sql("select settled_unit from protection where experiment_id = :experiment and site_id = :site")
-                .params(Map.of("experiment", experimentId, "site", siteId))
-                .query(Long.class)
-                .single();
+    /** Returns the highest unit up to which each bag's tag files list all receipts; 0: they were never written. */
+    public Map<Integer, Long> settledUnits(int[] experimentIds, int siteId) {
+        Map<Integer, Long> units = new HashMap<>();
+        jdbc.sql("""
+                        select experiment_id, settled_unit from protection
+                        where experiment_id = any(:experiments) and site_id = :site
+                        """)
+                .params(Map.of("experiments", experimentIds, "site", siteId))
+                .query(row -> {
+                    units.put(row.getInt(1), row.getLong(2));
+                });
+        return units;
     }
 
     /**
-     * Records that the bag's tag files list every receipt. The unit never decreases, because retention may have deleted
-     * the last one.
+     * Records that the tag files of these bags list every receipt. The unit never decreases, because retention may have
+     * deleted the last one.
      */
-    public void settled(int experimentId, int siteId) {
+    public void settled(int[] experimentIds, int siteId) {
         jdbc.sql("""
-                        update protection
+                        update protection p
                             set unsettled = false,
                                 settled_unit = greatest(settled_unit,
-                                                        (select max(unit_id) from transfer_unit
-                                                         where experiment_id = :experiment and site_id = :site))
-                        where experiment_id = :experiment and site_id = :site
-                        """).param("experiment", experimentId).param("site", siteId).update();
+                                                        (select max(unit_id) from transfer_unit u
+                                                         where u.experiment_id = p.experiment_id and u.site_id = p.site_id))
+                        where experiment_id = any(:experiments) and site_id = :site
+                        """)
+                .params(Map.of("experiments", experimentIds, "site", siteId))
+                .update();
     }
 
     /**

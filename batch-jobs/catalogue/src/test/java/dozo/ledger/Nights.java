@@ -114,7 +114,7 @@ final class Nights {
     /** Settles the run for an experiment. */
     void settle(int experiment) {
         receipts.count(experiment);
-        receipts.settled(experiment, 1);
+        receipts.settled(new int[] {experiment}, 1);
     }
 
     static Digest digest(int entry) {

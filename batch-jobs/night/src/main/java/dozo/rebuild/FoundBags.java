@@ -249,7 +249,7 @@ record FoundBags(
         }
         receipts.carryOver(experiment.id());
         foundCopies.addAll(experiment.id(), site, bag.manifest(), path -> requireNonNull(list.digest(path)));
-        bags.written(experiment.id(), site, bag.tagFiles());
+        bags.written(Map.of(experiment.id(), bag.tagFiles()), site);
         Manifest manifest = manifests.current(experiment.id()).orElseThrow();
         ledger.append(
                 Ledger.SYSTEM,

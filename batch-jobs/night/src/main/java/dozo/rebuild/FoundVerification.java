@@ -151,7 +151,7 @@ record FoundVerification(
         transaction.executeWithoutResult(_ -> {
             Experiment experiment = experiments.find(experimentId).orElseThrow();
             receipts.count(experimentId);
-            receipts.settled(experimentId, site);
+            receipts.settled(new int[] {experimentId}, site);
             if (bags.tagsUnknown(experimentId, site)) {
                 bags.writeAgain(experimentId, site);
             }

@@ -1,5 +1,7 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -16,9 +18,12 @@ import dozo.transfer.TransferUnits;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -271,9 +276,11 @@ record Looking(
         /** The order in which the service reads sources: first those of the agenda, then all others by their numbers. */
         private final class Order {
 
-            private final List<Integer> first;
-            private final Set<Integer> wasFirst;
-            private final Set<Integer> read;
+            /** The turns of the experiments of the agenda. */
+            private final Map<Integer, Integer> turns = new HashMap<>();
+
+            private final Deque<Integer> unread;
+            private final Deque<Next> urgent = new ArrayDeque<>();
             private final Deque<Next> page = new ArrayDeque<>();
 
             /** Of the units of the last one: units with a lower turn are sent first. */
@@ -287,26 +294,46 @@ record Looking(
              * @param after the others up to this one are read
              */
             Order(List<Integer> first, int after) {
-                this.first = first;
-                this.wasFirst = Set.copyOf(first);
-                this.read = units.planned(
+                first.forEach(experiment -> turns.put(experiment, turns.size() + 1));
+                this.unread = new ArrayDeque<>(first);
+                unread.removeAll(units.planned(
                         flow.run(),
                         flow.site(),
-                        first.stream().mapToInt(Integer::intValue).toArray());
+                        first.stream().mapToInt(Integer::intValue).toArray()));
                 this.after = after;
             }
 
             Optional<Next> next() {
-                while (turn < first.size()) {
-                    int id = first.get(turn++);
-                    Optional<Experiment> urgent = read.contains(id) ? Optional.empty() : retries.find(flow.run(), id);
-                    Optional<Next> next = looks.nexts(urgent.stream().toList()).stream()
-                            .filter(this::mayBeRead)
-                            .findFirst();
-                    if (next.isPresent()) {
-                        return next;
+                Optional<Next> urgent = nextOfAgenda();
+                return urgent.isPresent() ? urgent : nextOfOthers();
+            }
+
+            private Optional<Next> nextOfAgenda() {
+                while (!urgent.isEmpty() || !unread.isEmpty()) {
+                    if (urgent.isEmpty()) {
+                        urgent.addAll(pageOfAgenda());
+                    } else {
+                        Next found = urgent.remove();
+                        turn = turnOf(found);
+                        if (mayBeRead(found)) {
+                            return Optional.of(found);
+                        }
                     }
                 }
+                return Optional.empty();
+            }
+
+            private List<Next> pageOfAgenda() {
+                List<Integer> ids = new ArrayList<>();
+                while (ids.size() < Retries.PAGE && !unread.isEmpty()) {
+                    ids.add(unread.remove());
+                }
+                return looks.nexts(retries.find(flow.run(), ids)).stream()
+                        .sorted(Comparator.comparingInt(this::turnOf))
+                        .toList();
+            }
+
+            private Optional<Next> nextOfOthers() {
                 turn = Integer.MAX_VALUE;
                 while (true) {
                     if (page.isEmpty()) {
@@ -317,10 +344,14 @@ record Looking(
                         return Optional.empty();
                     }
                     after = found.experiment().id();
-                    if (!wasFirst.contains(after) && mayBeRead(found)) {
+                    if (!turns.containsKey(after) && mayBeRead(found)) {
                         return Optional.of(found);
                     }
                 }
+            }
+
+            private int turnOf(Next next) {
+                return requireNonNull(turns.get(next.experiment().id()));
             }
 
             /** Leaves out an experiment whose copies are not verified since a rebuild: nobody knows what to send of it. */
@@ -341,7 +372,7 @@ record Looking(
 
             /** Returns up to which number all have been read, except for those of the agenda, if these still have to be read. */
             int readUpTo(IntStream unread) {
-                return unread.filter(experiment -> !wasFirst.contains(experiment))
+                return unread.filter(experiment -> !turns.containsKey(experiment))
                         .map(experiment -> experiment - 1)
                         .min()
                         .orElse(after);

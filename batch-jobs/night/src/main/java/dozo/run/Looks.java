@@ -108,10 +108,7 @@ record Looks(
         /** Begins looks that this worker has claimed. Removes the offers of experiments that the run no longer has. */
         void begin(List<Offer> claimed) {
             Map<Integer, Integer> turns = claimed.stream().collect(Collectors.toMap(Offer::experimentId, Offer::turn));
-            List<Experiment> known = claimed.stream()
-                    .flatMap(offer -> retries.find(flow.run(), offer.experimentId()).stream())
-                    .toList();
-            for (Next next : nexts(known)) {
+            for (Next next : nexts(retries.find(flow.run(), turns.keySet()))) {
                 begin(next, requireNonNull(turns.remove(next.experiment().id())));
             }
             if (!turns.isEmpty()) {

@@ -7,6 +7,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ public class Retries {
     /** The maximum number of experiments that a user may choose for a backup. */
     public static final int CHOSEN_MAX = 1_000;
 
-    private static final int PAGE = 100;
+    static final int PAGE = 100;
 
     /** The findings that a retry is for. */
     private static final String OPEN = """
@@ -144,17 +145,20 @@ public class Retries {
                         """).param("run", runId).query(Boolean.class).single();
     }
 
-    /** Returns an experiment if it is part of the run. */
-    Optional<Experiment> find(long runId, int experimentId) {
-        return jdbc.sql("""
+    /** Returns those of these experiments that are part of the run, by id. */
+    List<Experiment> find(long runId, Collection<Integer> experimentIds) {
+        return experiments.of(jdbc
+                .sql("""
                         select experiment_id from run_included
-                        where run_id = :run and experiment_id = :experiment and living
+                        where run_id = :run and experiment_id = any(:experiments) and living
                         """)
-                .param("experiment", experimentId)
+                .param("experiments", experimentIds.toArray(Integer[]::new))
                 .param("run", runId)
-                .query(Integer.class)
-                .optional()
-                .flatMap(experiments::find);
+                .query((row, n) -> row.getInt(1))
+                .list()
+                .stream()
+                .mapToInt(Integer::intValue)
+                .toArray());
     }
 
     /** Returns whether nobody has retired an experiment meanwhile; nobody does until the end of the transaction. */

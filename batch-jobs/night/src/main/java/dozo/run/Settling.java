@@ -38,6 +38,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
@@ -120,10 +121,8 @@ record Settling(
             throws RemoteException, JobInterruptedException, InterruptedException {
         List<Due> batch = new ArrayList<>();
         try (Stay _ = pace.in(flow.run(), Limit.SETTLING)) {
-            for (Experiment experiment :
-                    experiments.of(ids.stream().mapToInt(Integer::intValue).toArray())) {
-                batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));
-            }
+            int[] all = ids.stream().mapToInt(Integer::intValue).toArray();
+            transaction.executeWithoutResult(_ -> addDue(all, flow.site(), batch));
             Map<Route, Integer> back = new HashMap<>();
             Map<FilePath, FilePath> replaced = new HashMap<>();
             List<Due> free = new ArrayList<>();
@@ -147,8 +146,17 @@ record Settling(
                     flow.requireLease();
                 }
                 findings.add(flow.run(), failed);
-                free.forEach(due -> bags.written(due.experiment.id(), flow.site(), due.bag.digests()));
-                batch.forEach(due -> settled(flow, due, back.getOrDefault(due.route, 0), replaced));
+                bags.written(
+                        free.stream().collect(Collectors.toMap(due -> due.experiment.id(), due -> due.bag.digests())),
+                        flow.site());
+                receipts.settled(all, flow.site());
+                Map<Integer, ExperimentCoverage> covered = coverage.experiments(flow.site(), all);
+                batch.forEach(due -> settled(
+                        flow,
+                        due,
+                        requireNonNull(covered.get(due.experiment.id())),
+                        back.getOrDefault(due.route, 0),
+                        replaced));
             });
         } finally {
             batch.forEach(due -> due.bag.close());
@@ -156,24 +164,33 @@ record Settling(
     }
 
     /** NB: the links to the source are not resolved, because that may hang, and nothing of the source is read. */
-    private Due due(Experiment experiment, int site) {
-        receipts.lock(experiment.id());
-        receipts.conclude(experiment.id(), site);
-        Manifest manifest = manifests.current(experiment.id()).orElseThrow();
-        long settled = receipts.settledUnit(experiment.id(), site);
-        Optional<Map<FilePath, Digest>> before = bags.beginWriting(experiment.id(), site);
-        boolean halfDone = before.isEmpty() || units.leftHalfDone(experiment.id(), site);
-        return new Due(
-                experiment,
-                manifest,
-                Route.backup(
-                        SourceFolder.of(experiment.source()), experiment.name(), manifest.number(), experiment.names()),
-                tagFiles.make(experiment, site, manifest, settled),
-                before,
-                halfDone,
-                halfDone || settled == 0
-                        ? manifests.provenFolders(experiment.id(), site)
-                        : manifests.foldersTouched(experiment.id(), site, settled));
+    private void addDue(int[] ids, int site, List<Due> batch) {
+        receipts.lock(ids);
+        receipts.conclude(ids, site);
+        Map<Integer, Manifest> current = manifests.current(ids);
+        Map<Integer, Long> settledUnits = receipts.settledUnits(ids, site);
+        Map<Integer, Map<FilePath, Digest>> known = bags.beginWriting(ids, site);
+        Set<Integer> leftHalfDone = units.leftHalfDone(ids, site);
+        for (Experiment experiment : experiments.of(ids)) {
+            int id = experiment.id();
+            Manifest manifest = requireNonNull(current.get(id));
+            long settled = requireNonNull(settledUnits.get(id));
+            boolean halfDone = !known.containsKey(id) || leftHalfDone.contains(id);
+            batch.add(new Due(
+                    experiment,
+                    manifest,
+                    Route.backup(
+                            SourceFolder.of(experiment.source()),
+                            experiment.name(),
+                            manifest.number(),
+                            experiment.names()),
+                    tagFiles.make(experiment, site, manifest, settled),
+                    Optional.ofNullable(known.get(id)),
+                    halfDone,
+                    halfDone || settled == 0
+                            ? manifests.provenFolders(id, site)
+                            : manifests.foldersTouched(id, site, settled)));
+        }
     }
 
     /** @param replaced receives where the tag files are now that were replaced */
@@ -213,7 +230,8 @@ record Settling(
         return findings;
     }
 
-    private void settled(NightFlow flow, Due due, int back, Map<FilePath, FilePath> replaced) {
+    private void settled(
+            NightFlow flow, Due due, ExperimentCoverage covered, int back, Map<FilePath, FilePath> replaced) {
         Experiment experiment = due.experiment;
         // What an unknown night wrote has other digests.
         boolean known = !replaced.isEmpty() && !ahead.isAhead(flow.run());
@@ -223,9 +241,6 @@ record Settling(
                 ownFiles.keep(flow.site(), experiment.id(), place, digest);
             }
         });
-        receipts.settled(experiment.id(), flow.site());
-        ExperimentCoverage covered =
-                coverage.experiment(flow.site(), experiment.id()).orElseThrow();
         ledger.appendAtCommit(
                 Ledger.SYSTEM,
                 "experiment.settled",

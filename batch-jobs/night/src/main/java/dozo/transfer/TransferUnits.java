@@ -289,20 +289,20 @@ public class TransferUnits {
     }
 
     /**
-     * Returns whether work on an experiment at a site may have been interrupted since it was last settled: a unit was
-     * claimed, and its first claim did not prove it completely.
+     * Returns those of these experiments on which work at a site may have been interrupted since they were last settled: a
+     * unit was claimed, and its first claim did not prove it completely.
      */
-    public boolean leftHalfDone(int experimentId, int siteId) {
-        return jdbc.sql("""
-                        select exists (
-                            select from transfer_unit u join protection p using (experiment_id, site_id)
-                            where u.experiment_id = :experiment and u.site_id = :site and u.unit_id > p.settled_unit
-                              and u.attempts > case when u.state = 'VERIFIED' then 1 else 0 end)
+    public Set<Integer> leftHalfDone(int[] experimentIds, int siteId) {
+        return new HashSet<>(jdbc.sql("""
+                        select distinct experiment_id
+                        from protection p join transfer_unit u using (experiment_id, site_id)
+                        where experiment_id = any(:experiments) and site_id = :site and u.unit_id > p.settled_unit
+                          and u.attempts > case when u.state = 'VERIFIED' then 1 else 0 end
                         """)
-                .param("experiment", experimentId)
+                .param("experiments", experimentIds)
                 .param("site", siteId)
-                .query(Boolean.class)
-                .single();
+                .query((row, n) -> row.getInt(1))
+                .list());
     }
 
     /** Returns the entry numbers of an experiment's large files that are not completely sent. */

@@ -357,11 +357,11 @@ class RetentionTest {
 
     /** Settles as a night does when the bag's tag files list every receipt. */
     private void settle() {
-        new Receipts(jdbc, CLOCK).settled(1, 1);
+        new Receipts(jdbc, CLOCK).settled(new int[] {1}, 1);
     }
 
     private long settledUnit() {
-        return new Receipts(jdbc, CLOCK).settledUnit(1, 1);
+        return new Receipts(jdbc, CLOCK).settledUnits(new int[] {1}, 1).get(1);
     }
 
     private List<String> texts(String sql) {

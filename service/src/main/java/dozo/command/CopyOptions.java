@@ -8,6 +8,7 @@ import dozo.file.Malformed;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
 import dozo.remote.Lanes;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -29,6 +30,7 @@ final class CopyOptions {
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
                              [-F FILE] [--limit RATE] [--lanes N] [--sftp] [-n]
                              [--exclude PATTERN]… [--include PATTERN]…
+                             [--exclude-from FILE]… [--include-from FILE]…
                              [--files-from FILE] [--manifest FILE] [-v | -q] [--json]
                              SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
@@ -79,6 +81,11 @@ final class CopyOptions {
                                 slash at the end only folders; nothing below is looked at
               --include PATTERN take what matches; of all --exclude and --include the first
                                 that matches decides
+              --exclude-from FILE, --include-from FILE
+                                the same for each line of FILE (- for standard input),
+                                except for empty lines and those that begin with # or ;.
+                                "- " or "+ " before a pattern excludes or includes; a
+                                line with only ! forgets all patterns before it
               --files-from FILE only the files and folders below SRC in this list (- for
                                 standard input), one in a line, or each ended by a NUL, as
                                 by find -print0; a folder with all that is in it
@@ -107,11 +114,15 @@ final class CopyOptions {
     /** Some 200,000 paths: with what is kept of each, they fit into the memory of a copy. */
     private static final int LIST_BYTES_MAX = 16 << 20;
 
+    /** A parsed pattern takes about a hundred times as much memory. */
+    private static final int PATTERNS_BYTES_MAX = 256 << 10;
+
     private final Login login = new Login();
     private final List<String> places = new ArrayList<>();
     private final List<Rule> rules = new ArrayList<>();
     private @Nullable String list;
     private @Nullable String manifest;
+    private boolean readsStandardInput;
     private boolean folders;
     private boolean dryRun;
     private boolean sftpAlone;
@@ -225,9 +236,11 @@ final class CopyOptions {
         switch (name) {
             case "--limit" -> limit = Amounts.rate(name, value(name, value, left));
             case "--bwlimit" -> limit = Amounts.rsyncRate(name, value(name, value, left));
-            case "--exclude" -> rules.add(rule(name, false, value(name, value, left)));
-            case "--include" -> rules.add(rule(name, true, value(name, value, left)));
-            case "--files-from" -> list = value(name, value, left);
+            case "--exclude" -> rules.add(rule(name, false, RawArgument.typed(value(name, value, left))));
+            case "--include" -> rules.add(rule(name, true, RawArgument.typed(value(name, value, left))));
+            case "--exclude-from" -> addRules(name, false, file(name, value, left));
+            case "--include-from" -> addRules(name, true, file(name, value, left));
+            case "--files-from" -> list = file(name, value, left);
             case "--manifest" -> manifest = value(name, value, left);
             case "--lanes" -> lanes = lanes(value(name, value, left));
             case "--sftp" -> sftpAlone = isOn(name, value);
@@ -294,8 +307,38 @@ final class CopyOptions {
         return true;
     }
 
-    private static Rule rule(String option, boolean takes, String pattern) {
-        return parsed(option, () -> new Rule(takes, PathPattern.of(RawArgument.typed(pattern))));
+    /** Returns the name of a file to read, {@code -} for standard input. */
+    private String file(String name, @Nullable String attached, Deque<String> left) {
+        String file = value(name, attached, left);
+        if (file.equals("-") && readsStandardInput) {
+            throw usage(name + ": standard input can be read only once");
+        }
+        readsStandardInput |= file.equals("-");
+        return file;
+    }
+
+    /** Adds a rule for each line of a file, in the format of rsync. */
+    private void addRules(String option, boolean takes, String file) {
+        byte[] content = RawArgument.content(option, file, PATTERNS_BYTES_MAX);
+        // NB: this charset keeps all bytes of names.
+        new String(content, StandardCharsets.ISO_8859_1)
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith(";"))
+                .forEach(line -> addRule(option, takes, line));
+    }
+
+    private void addRule(String option, boolean takes, String line) {
+        if (line.equals("!")) {
+            rules.clear();
+            return;
+        }
+        boolean signed = line.startsWith("+ ") || line.startsWith("- ");
+        String pattern = signed ? line.substring(2) : line;
+        rules.add(rule(option, signed ? line.startsWith("+") : takes, pattern.getBytes(StandardCharsets.ISO_8859_1)));
+    }
+
+    private static Rule rule(String option, boolean takes, byte[] pattern) {
+        return parsed(option, () -> new Rule(takes, PathPattern.of(pattern)));
     }
 
     private static int lanes(String typed) {

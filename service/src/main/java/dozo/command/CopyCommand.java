@@ -13,6 +13,7 @@ import dozo.file.Build;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.plan.Work;
+import dozo.remote.Passwords;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -58,6 +59,11 @@ public final class CopyCommand {
         this.earlier = earlier;
         this.options = options;
         this.request = CopyRequest.of(options.places(), options.folders());
+        options.login()
+                .passwords(
+                        Terminal.canAsk()
+                                ? Passwords.typed(this::secret)
+                                : Passwords.none("there is no terminal to ask for a password"));
     }
 
     /** Runs the program if it needs no other command. */
@@ -137,6 +143,11 @@ public final class CopyCommand {
             String why = e.getClass() == IOException.class ? e.getMessage() : e.toString();
             throw new Failure(Exit.UNAVAILABLE, Login.visible(String.valueOf(why)));
         }
+    }
+
+    private char @Nullable [] secret(String question) {
+        CopyMeter shown = meter;
+        return shown == null ? Terminal.secret(question) : shown.without(() -> Terminal.secret(question));
     }
 
     /** Returns who is told of each file: a list, and with {@code -v} whoever reads along. */

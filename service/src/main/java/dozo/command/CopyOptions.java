@@ -28,7 +28,7 @@ final class CopyOptions {
 
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
-                             [-F FILE] [--limit RATE] [--lanes N] [--sftp] [-n]
+                             [-B] [-F FILE] [--limit RATE] [--lanes N] [--sftp] [-n]
                              [--exclude PATTERN]… [--include PATTERN]…
                              [--exclude-from FILE]… [--include-from FILE]…
                              [--files-from FILE] [--manifest FILE] [-v | -q] [--json]
@@ -59,7 +59,8 @@ final class CopyOptions {
               -i IDENTITY       the private key's file; else the agent's keys, and the first
                                 of id_ed25519, id_ecdsa, id_rsa in ~/.ssh. If it has a
                                 passphrase, the agent signs, or it is asked for. A
-                                certificate is in IDENTITY-cert.pub
+                                certificate is in IDENTITY-cert.pub. If no key is
+                                accepted, the terminal asks for the password
               -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
                                 several with commas; each needs a known host key; the
                                 same private key is used for all
@@ -68,7 +69,8 @@ final class CopyOptions {
                                 supports; what is below Match is not
               -o OPTION=VALUE   an option of ssh; supported: UserKnownHostsFile, Port,
                                 User, IdentityFile, IdentityAgent, ProxyJump, IPQoS,
-                                StrictHostKeyChecking=yes
+                                StrictHostKeyChecking=yes, BatchMode
+              -B                ask for nothing: -o BatchMode=yes
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
               --bwlimit RATE    the same as rsync writes it: 10000 and 10000K are 10,000 KiB
@@ -263,6 +265,7 @@ final class CopyOptions {
             switch (letter) {
                 case 'r', 'a' -> folders = true;
                 case 'n' -> dryRun = true;
+                case 'B' -> login.option("BatchMode=yes");
                 case 'v' -> verbose = true;
                 case 'q' -> quiet = true;
                 case 'h' -> help = true;

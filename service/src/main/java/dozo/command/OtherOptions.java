@@ -26,7 +26,6 @@ final class OtherOptions {
             Map.entry("-4", "give an IPv4 address instead of the host's name"),
             Map.entry("-6", "give an IPv6 address in brackets instead of the host's name"),
             Map.entry("-A", NO_OWNERS),
-            Map.entry("-B", "it asks for nothing if standard input is no terminal"),
             Map.entry("-C", AS_IT_IS),
             Map.entry("-D", "devices and sockets are not copied"),
             Map.entry("-E", "modes are always kept"),

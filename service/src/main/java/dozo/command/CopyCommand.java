@@ -2,6 +2,7 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.command.CopyReport.Compared;
 import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
@@ -221,17 +222,22 @@ public final class CopyCommand {
         Optional<CopyForecast> forecast = options.dryRun()
                 ? CopyForecast.of(earlier.of(way(site)), new Work(end.bytes(), end.entries()), limit)
                 : Optional.empty();
+        String where = (request.toSite() ? "at " : "here, from ") + request.host();
         if (options.json()) {
             DryRun dry = options.dryRun() ? DryRun.of(end.bytes(), limit, forecast) : null;
-            out.println(report.json(end, seconds, seconds(started, asked), dry));
+            Compared compared = options.isComparison() ? report.compared(end) : null;
+            out.println(report.json(end, seconds, seconds(started, asked), dry, compared));
+        } else if (options.isComparison()) {
+            out.println(report.comparedLine(end, where, seconds));
         } else if (options.dryRun()) {
             out.println(CopyReport.dryLine(end, limit, forecast));
         } else {
-            out.println(report.line(end, (request.toSite() ? "at " : "here, from ") + request.host(), seconds));
+            out.println(report.line(end, where, seconds));
         }
         out.flush();
         // Other copies say nothing about how fast the link is.
-        if (end.complete() && !report.hasFindings() && limit == 0 && end.bytesMoved() >= end.bytes()) {
+        boolean moved = !options.isComparison() && end.bytesMoved() >= end.bytes();
+        if (end.complete() && !report.hasFindings() && limit == 0 && moved) {
             earlier.add(way(site), new Work(end.bytes(), end.entries()), seconds);
         }
     }

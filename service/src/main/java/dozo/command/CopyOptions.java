@@ -28,7 +28,8 @@ final class CopyOptions {
 
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
-                             [-B] [-F FILE] [--limit RATE] [--lanes N] [--sftp] [-n]
+                             [-B] [-F FILE] [--limit RATE] [--lanes N] [--sftp]
+                             [-n] [-c]
                              [--exclude PATTERN]… [--include PATTERN]…
                              [--exclude-from FILE]… [--include-from FILE]…
                              [--files-from FILE] [--manifest FILE] [-v | -q] [--json]
@@ -95,16 +96,19 @@ final class CopyOptions {
                                 sha256sum -c in DST
               -n, --dry-run     print what would be copied and how long it takes, judging
                                 by earlier copies; change nothing
+              -c, --checksum    with -n: compare SRC with what exists in DST, by digests
+                                that the site computes, and send nothing; what is only
+                                in DST is ignored. A copy always compares digests
               -v, --progress    print each file when it is verified; with -n each that
-                                would be copied
+                                would be copied, with -n -c each that is equal
               --json            print the result as JSON, with exact numbers
               -q                do not show progress
               -h, --help        print this
               -V, --version     print the version and the crypto that is used
 
             Exit codes:
-              0     everything is verified
-              1     there are findings, or not everything is verified
+              0     everything is verified, or with -n -c equal
+              1     there are findings, or not everything is verified or equal
               2     invalid command line
               3     refused: a folder without -r, or SRC does not exist
               69    the site or this machine cannot be used, or failed during the copy
@@ -127,6 +131,7 @@ final class CopyOptions {
     private boolean readsStandardInput;
     private boolean folders;
     private boolean dryRun;
+    private boolean checksum;
     private boolean sftpAlone;
     private boolean json;
     private boolean quiet;
@@ -176,7 +181,13 @@ final class CopyOptions {
     }
 
     Copy.Options copy() {
-        return new Copy.Options(lanes, limit, dryRun, sftpAlone);
+        Copy.Options options = new Copy.Options(lanes, limit, dryRun, sftpAlone);
+        return isComparison() ? options.comparingOnly() : options;
+    }
+
+    /** Returns whether files are compared with what exists, and not copied. */
+    boolean isComparison() {
+        return dryRun && checksum;
     }
 
     /** Returns what to take of the sources; reads the list. */
@@ -206,8 +217,9 @@ final class CopyOptions {
         return folders;
     }
 
+    /** Returns whether files are only counted. */
     boolean dryRun() {
-        return dryRun;
+        return dryRun && !checksum;
     }
 
     boolean json() {
@@ -247,6 +259,7 @@ final class CopyOptions {
             case "--lanes" -> lanes = lanes(value(name, value, left));
             case "--sftp" -> sftpAlone = isOn(name, value);
             case "--dry-run" -> dryRun = isOn(name, value);
+            case "--checksum" -> checksum = isOn(name, value);
             case "--archive", "--recursive" -> folders = isOn(name, value);
             case "--progress", "--verbose" -> verbose = isOn(name, value);
             case "--quiet" -> quiet = isOn(name, value);
@@ -265,6 +278,7 @@ final class CopyOptions {
             switch (letter) {
                 case 'r', 'a' -> folders = true;
                 case 'n' -> dryRun = true;
+                case 'c' -> checksum = true;
                 case 'B' -> login.option("BatchMode=yes");
                 case 'v' -> verbose = true;
                 case 'q' -> quiet = true;

@@ -39,7 +39,6 @@ final class OtherOptions {
             Map.entry("-W", WHOLE),
             Map.entry("-X", NO_OWNERS),
             Map.entry("-b", NO_BACKUP),
-            Map.entry("-c", "ciphers are AES-GCM, or AES-CTR; digests are always compared"),
             Map.entry("-e", LOGIN),
             Map.entry("-f", BY_NAME),
             Map.entry("-g", NO_OWNERS),

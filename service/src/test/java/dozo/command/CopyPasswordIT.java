@@ -108,6 +108,15 @@ class CopyPasswordIT {
     }
 
     @Test
+    void anInterruptionEndsTheQuestion() throws Exception {
+        assertThat(AtTerminal.copy(folder, arguments("--lanes", "2"), "\u0003")
+                        .ends(130)
+                        .out())
+                .containsOnlyOnce("'s password:")
+                .contains("interrupted: 0 of");
+    }
+
+    @Test
     void questionsOfTheServerAreShownAsTextAndAnsweredOnce() throws Exception {
         offer(
                 UserAuthPublicKeyFactory.INSTANCE,

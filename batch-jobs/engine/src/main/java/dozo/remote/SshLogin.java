@@ -97,7 +97,7 @@ record SshLogin(
     /** NB: in the context of a connection and not in its session, whose attributes are gone after it is closed. */
     static final AttributeKey<Seen> SEEN = new AttributeKey<>();
 
-    /** As with ssh, the first that the server offers is tried first. */
+    /** In the order in which ssh tries them. */
     private static final List<UserAuthFactory> KEYS_AND_PASSWORDS = List.of(
             UserAuthPublicKeyFactory.INSTANCE,
             UserAuthKeyboardInteractiveFactory.INSTANCE,

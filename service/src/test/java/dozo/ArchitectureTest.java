@@ -10,6 +10,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import dozo.remote.Lanes;
+import dozo.remote.Passwords;
 import dozo.remote.SiteAddress;
 import dozo.remote.TuningStart;
 import java.time.Instant;
@@ -56,6 +57,15 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("org.apache.sshd..")
             .because("whoever changes the SSH library should have one room to look through");
+
+    @ArchTest
+    static final ArchRule onlyCommandsAskForPasswords = noClasses()
+            .that()
+            .resideOutsideOfPackages("dozo.remote..", "dozo.command..")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(Passwords.class)
+            .because("a service logs in at sites with keys alone");
 
     @ArchTest
     static final ArchRule theServiceChecksItsPackets = noClasses()

@@ -2,6 +2,7 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.command.CopyReport.Compared;
 import dozo.command.CopyReport.DryRun;
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
@@ -13,6 +14,7 @@ import dozo.file.Build;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.plan.Work;
+import dozo.remote.Passwords;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -58,6 +60,11 @@ public final class CopyCommand {
         this.earlier = earlier;
         this.options = options;
         this.request = CopyRequest.of(options.places(), options.folders());
+        options.login()
+                .passwords(
+                        Terminal.canAsk()
+                                ? Passwords.typed(this::secret)
+                                : Passwords.none("there is no terminal to ask for a password"));
     }
 
     /** Runs the program if it needs no other command. */
@@ -139,6 +146,11 @@ public final class CopyCommand {
         }
     }
 
+    private char @Nullable [] secret(String question) {
+        CopyMeter shown = meter;
+        return shown == null ? Terminal.secret(question) : shown.without(() -> Terminal.secret(question));
+    }
+
     /** Returns who is told of each file: a list, and with {@code -v} whoever reads along. */
     private Proofs proofs(@Nullable ProofList manifest) {
         Proofs kept = manifest == null ? Proofs.NONE : manifest;
@@ -210,17 +222,22 @@ public final class CopyCommand {
         Optional<CopyForecast> forecast = options.dryRun()
                 ? CopyForecast.of(earlier.of(way(site)), new Work(end.bytes(), end.entries()), limit)
                 : Optional.empty();
+        String where = (request.toSite() ? "at " : "here, from ") + request.host();
         if (options.json()) {
             DryRun dry = options.dryRun() ? DryRun.of(end.bytes(), limit, forecast) : null;
-            out.println(report.json(end, seconds, seconds(started, asked), dry));
+            Compared compared = options.isComparison() ? report.compared(end) : null;
+            out.println(report.json(end, seconds, seconds(started, asked), dry, compared));
+        } else if (options.isComparison()) {
+            out.println(report.comparedLine(end, where, seconds));
         } else if (options.dryRun()) {
             out.println(CopyReport.dryLine(end, limit, forecast));
         } else {
-            out.println(report.line(end, (request.toSite() ? "at " : "here, from ") + request.host(), seconds));
+            out.println(report.line(end, where, seconds));
         }
         out.flush();
         // Other copies say nothing about how fast the link is.
-        if (end.complete() && !report.hasFindings() && limit == 0 && end.bytesMoved() >= end.bytes()) {
+        boolean moved = !options.isComparison() && end.bytesMoved() >= end.bytes();
+        if (end.complete() && !report.hasFindings() && limit == 0 && moved) {
             earlier.add(way(site), new Work(end.bytes(), end.entries()), seconds);
         }
     }

@@ -7,6 +7,7 @@ import dozo.plan.Work;
 import java.io.PrintWriter;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Shows the progress of a copy, from a thread of its own. */
@@ -44,6 +45,16 @@ final class CopyMeter implements AutoCloseable {
     /** Prints a line of its own. */
     void say(String line) {
         meter.say(line);
+    }
+
+    /** Does something at the terminal, without progress meanwhile. */
+    <T extends @Nullable Object> T without(Supplier<T> work) {
+        meter.pause(true);
+        try {
+            return work.get();
+        } finally {
+            meter.pause(false);
+        }
     }
 
     @Override

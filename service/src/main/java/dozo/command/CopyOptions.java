@@ -8,6 +8,7 @@ import dozo.file.Malformed;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
 import dozo.remote.Lanes;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -27,8 +28,10 @@ final class CopyOptions {
 
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
-                             [-F FILE] [--limit RATE] [--lanes N] [--sftp] [-n]
+                             [-B] [-F FILE] [--limit RATE] [--lanes N] [--sftp]
+                             [-n] [-c]
                              [--exclude PATTERN]… [--include PATTERN]…
+                             [--exclude-from FILE]… [--include-from FILE]…
                              [--files-from FILE] [--manifest FILE] [-v | -q] [--json]
                              SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
@@ -57,7 +60,8 @@ final class CopyOptions {
               -i IDENTITY       the private key's file; else the agent's keys, and the first
                                 of id_ed25519, id_ecdsa, id_rsa in ~/.ssh. If it has a
                                 passphrase, the agent signs, or it is asked for. A
-                                certificate is in IDENTITY-cert.pub
+                                certificate is in IDENTITY-cert.pub. If no key is
+                                accepted, the terminal asks for the password
               -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
                                 several with commas; each needs a known host key; the
                                 same private key is used for all
@@ -66,7 +70,8 @@ final class CopyOptions {
                                 supports; what is below Match is not
               -o OPTION=VALUE   an option of ssh; supported: UserKnownHostsFile, Port,
                                 User, IdentityFile, IdentityAgent, ProxyJump, IPQoS,
-                                StrictHostKeyChecking=yes
+                                StrictHostKeyChecking=yes, BatchMode
+              -B                ask for nothing: -o BatchMode=yes
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
               --bwlimit RATE    the same as rsync writes it: 10000 and 10000K are 10,000 KiB
@@ -79,6 +84,11 @@ final class CopyOptions {
                                 slash at the end only folders; nothing below is looked at
               --include PATTERN take what matches; of all --exclude and --include the first
                                 that matches decides
+              --exclude-from FILE, --include-from FILE
+                                the same for each line of FILE (- for standard input),
+                                except for empty lines and those that begin with # or ;.
+                                "- " or "+ " before a pattern excludes or includes; a
+                                line with only ! forgets all patterns before it
               --files-from FILE only the files and folders below SRC in this list (- for
                                 standard input), one in a line, or each ended by a NUL, as
                                 by find -print0; a folder with all that is in it
@@ -86,16 +96,19 @@ final class CopyOptions {
                                 sha256sum -c in DST
               -n, --dry-run     print what would be copied and how long it takes, judging
                                 by earlier copies; change nothing
+              -c, --checksum    with -n: compare SRC with what exists in DST, by digests
+                                that the site computes, and send nothing; what is only
+                                in DST is ignored. A copy always compares digests
               -v, --progress    print each file when it is verified; with -n each that
-                                would be copied
+                                would be copied, with -n -c each that is equal
               --json            print the result as JSON, with exact numbers
               -q                do not show progress
               -h, --help        print this
               -V, --version     print the version and the crypto that is used
 
             Exit codes:
-              0     everything is verified
-              1     there are findings, or not everything is verified
+              0     everything is verified, or with -n -c equal
+              1     there are findings, or not everything is verified or equal
               2     invalid command line
               3     refused: a folder without -r, or SRC does not exist
               69    the site or this machine cannot be used, or failed during the copy
@@ -107,13 +120,18 @@ final class CopyOptions {
     /** Some 200,000 paths: with what is kept of each, they fit into the memory of a copy. */
     private static final int LIST_BYTES_MAX = 16 << 20;
 
+    /** A parsed pattern takes about a hundred times as much memory. */
+    private static final int PATTERNS_BYTES_MAX = 256 << 10;
+
     private final Login login = new Login();
     private final List<String> places = new ArrayList<>();
     private final List<Rule> rules = new ArrayList<>();
     private @Nullable String list;
     private @Nullable String manifest;
+    private boolean readsStandardInput;
     private boolean folders;
     private boolean dryRun;
+    private boolean checksum;
     private boolean sftpAlone;
     private boolean json;
     private boolean quiet;
@@ -163,7 +181,13 @@ final class CopyOptions {
     }
 
     Copy.Options copy() {
-        return new Copy.Options(lanes, limit, dryRun, sftpAlone);
+        Copy.Options options = new Copy.Options(lanes, limit, dryRun, sftpAlone);
+        return isComparison() ? options.comparingOnly() : options;
+    }
+
+    /** Returns whether files are compared with what exists, and not copied. */
+    boolean isComparison() {
+        return dryRun && checksum;
     }
 
     /** Returns what to take of the sources; reads the list. */
@@ -193,8 +217,9 @@ final class CopyOptions {
         return folders;
     }
 
+    /** Returns whether files are only counted. */
     boolean dryRun() {
-        return dryRun;
+        return dryRun && !checksum;
     }
 
     boolean json() {
@@ -225,13 +250,16 @@ final class CopyOptions {
         switch (name) {
             case "--limit" -> limit = Amounts.rate(name, value(name, value, left));
             case "--bwlimit" -> limit = Amounts.rsyncRate(name, value(name, value, left));
-            case "--exclude" -> rules.add(rule(name, false, value(name, value, left)));
-            case "--include" -> rules.add(rule(name, true, value(name, value, left)));
-            case "--files-from" -> list = value(name, value, left);
+            case "--exclude" -> rules.add(rule(name, false, RawArgument.typed(value(name, value, left))));
+            case "--include" -> rules.add(rule(name, true, RawArgument.typed(value(name, value, left))));
+            case "--exclude-from" -> addRules(name, false, file(name, value, left));
+            case "--include-from" -> addRules(name, true, file(name, value, left));
+            case "--files-from" -> list = file(name, value, left);
             case "--manifest" -> manifest = value(name, value, left);
             case "--lanes" -> lanes = lanes(value(name, value, left));
             case "--sftp" -> sftpAlone = isOn(name, value);
             case "--dry-run" -> dryRun = isOn(name, value);
+            case "--checksum" -> checksum = isOn(name, value);
             case "--archive", "--recursive" -> folders = isOn(name, value);
             case "--progress", "--verbose" -> verbose = isOn(name, value);
             case "--quiet" -> quiet = isOn(name, value);
@@ -250,6 +278,8 @@ final class CopyOptions {
             switch (letter) {
                 case 'r', 'a' -> folders = true;
                 case 'n' -> dryRun = true;
+                case 'c' -> checksum = true;
+                case 'B' -> login.option("BatchMode=yes");
                 case 'v' -> verbose = true;
                 case 'q' -> quiet = true;
                 case 'h' -> help = true;
@@ -294,8 +324,38 @@ final class CopyOptions {
         return true;
     }
 
-    private static Rule rule(String option, boolean takes, String pattern) {
-        return parsed(option, () -> new Rule(takes, PathPattern.of(RawArgument.typed(pattern))));
+    /** Returns the name of a file to read, {@code -} for standard input. */
+    private String file(String name, @Nullable String attached, Deque<String> left) {
+        String file = value(name, attached, left);
+        if (file.equals("-") && readsStandardInput) {
+            throw usage(name + ": standard input can be read only once");
+        }
+        readsStandardInput |= file.equals("-");
+        return file;
+    }
+
+    /** Adds a rule for each line of a file, in the format of rsync. */
+    private void addRules(String option, boolean takes, String file) {
+        byte[] content = RawArgument.content(option, file, PATTERNS_BYTES_MAX);
+        // NB: this charset keeps all bytes of names.
+        new String(content, StandardCharsets.ISO_8859_1)
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith(";"))
+                .forEach(line -> addRule(option, takes, line));
+    }
+
+    private void addRule(String option, boolean takes, String line) {
+        if (line.equals("!")) {
+            rules.clear();
+            return;
+        }
+        boolean signed = line.startsWith("+ ") || line.startsWith("- ");
+        String pattern = signed ? line.substring(2) : line;
+        rules.add(rule(option, signed ? line.startsWith("+") : takes, pattern.getBytes(StandardCharsets.ISO_8859_1)));
+    }
+
+    private static Rule rule(String option, boolean takes, byte[] pattern) {
+        return parsed(option, () -> new Rule(takes, PathPattern.of(pattern)));
     }
 
     private static int lanes(String typed) {

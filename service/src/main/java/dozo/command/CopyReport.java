@@ -2,12 +2,15 @@ package dozo.command;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
+import dozo.file.Problem;
 import dozo.file.Size;
 import dozo.plan.NightForecast.Range;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +26,7 @@ final class CopyReport {
             "dry run, nothing was changed. %s would be copied, except for existing files. Copying all of it takes %s";
 
     private final List<ListedFinding> findings = new ArrayList<>();
+    private final Map<Problem, Long> counts = new EnumMap<>(Problem.class);
     private long count;
 
     /** A finding; the bytes of its path are in base64. */
@@ -54,7 +58,15 @@ final class CopyReport {
         }
     }
 
-    /** The output of {@code --json}; {@code dryRun} is null if it is none. */
+    /**
+     * What a comparison has found: entries.
+     *
+     * @param missing at the destination
+     * @param unknown because they could not be read, or changed meanwhile
+     */
+    record Compared(long equal, long different, long missing, long unknown) {}
+
+    /** The output of {@code --json}; {@code dryRun} and {@code compared} are null if it is none. */
     record Ended(
             long entries,
             long bytes,
@@ -66,12 +78,14 @@ final class CopyReport {
             int lanes,
             boolean complete,
             @Nullable DryRun dryRun,
+            @Nullable Compared compared,
             List<ListedFinding> findings,
             long findingsLeftOff) {}
 
     /** Stores a finding, up to {@link #FINDINGS_MAX}, and returns its line. */
     String add(Finding finding) {
         count++;
+        counts.merge(finding.problem(), 1L, Long::sum);
         String path = finding.path().isRoot() ? "." : finding.path().toString();
         String message = Login.visible(finding.message());
         if (findings.size() < FINDINGS_MAX) {
@@ -90,10 +104,11 @@ final class CopyReport {
     }
 
     String json(Progress end, double seconds, double startSeconds) {
-        return json(end, seconds, startSeconds, null);
+        return json(end, seconds, startSeconds, null, null);
     }
 
-    String json(Progress end, double seconds, double startSeconds, @Nullable DryRun dryRun) {
+    String json(
+            Progress end, double seconds, double startSeconds, @Nullable DryRun dryRun, @Nullable Compared compared) {
         return Connection.JSON.writeValueAsString(new Ended(
                 end.entries(),
                 end.bytes(),
@@ -105,6 +120,7 @@ final class CopyReport {
                 end.lanes(),
                 end.complete() && count == 0,
                 dryRun,
+                compared,
                 findings,
                 count - findings.size()));
     }
@@ -123,6 +139,22 @@ final class CopyReport {
         String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Size.text(end.bytesMoved()));
         return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Size.text((long)
                 (end.bytesMoved() / Math.max(seconds, 0.001))));
+    }
+
+    Compared compared(Progress end) {
+        long different = counts.getOrDefault(Problem.MISMATCHED, 0L);
+        long missing = counts.getOrDefault(Problem.MISSING, 0L);
+        return new Compared(end.entriesVerified(), different, missing, count - different - missing);
+    }
+
+    /** Returns the result of a comparison as a line. */
+    String comparedLine(Progress end, String where, double seconds) {
+        Compared compared = compared(end);
+        String result = end.complete() && count == 0
+                ? "all equal"
+                : "%,d equal, %,d different, %,d missing, %,d unknown (see above)"
+                        .formatted(compared.equal(), compared.different(), compared.missing(), compared.unknown());
+        return "compared, nothing was changed. %s: %s %s, %.1f s".formatted(sum(end), result, where, seconds);
     }
 
     /**

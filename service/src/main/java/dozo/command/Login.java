@@ -4,6 +4,7 @@ import dozo.file.FilePath;
 import dozo.remote.Agent;
 import dozo.remote.Identity;
 import dozo.remote.KnownHosts;
+import dozo.remote.Passwords;
 import dozo.remote.SiteAddress;
 import dozo.remote.SshConfig;
 import dozo.remote.Way;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Login {
 
     static final String UNDERSTOOD =
-            "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile, IdentityAgent, ProxyJump, IPQoS";
+            "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile, IdentityAgent, ProxyJump, IPQoS, BatchMode";
 
     private static final int PORT_USUAL = 22;
     private static final int PORT_MAX = 65_535;
@@ -37,8 +38,15 @@ final class Login {
     private @Nullable String knownHosts;
     private @Nullable String jump;
     private @Nullable String mark;
+    private @Nullable String batch;
     private @Nullable String file;
     private @Nullable SshConfig config;
+    private @Nullable Passwords passwords;
+
+    /** Sets who is asked for a password if no key is accepted; by default nobody. */
+    void passwords(Passwords asked) {
+        passwords = asked;
+    }
 
     /** Sets the file to read instead of {@code ~/.ssh/config}, or {@code none}. */
     void config(String typed) {
@@ -73,6 +81,7 @@ final class Login {
             case "identityagent" -> agent = agent == null ? value : agent;
             case "proxyjump" -> jump = jump == null ? value : jump;
             case "ipqos" -> mark = mark == null ? value : mark;
+            case "batchmode" -> batch = batch == null ? value : batch;
             case "stricthostkeychecking" -> {
                 if (!value.equalsIgnoreCase("yes")) {
                     throw new Failure(
@@ -111,9 +120,12 @@ final class Login {
                 ? there.user()
                 : first(givenUser, typed, "User").orElse(System.getProperty("user.name"));
         String known = configured(typed, "HostKeyAlias").orElse(host);
-        Key key = key(typed);
-        return new SiteAddress(
-                host, number, name, "/", key.file, hostKey(typed, known, number), new Way(before, dscp, key.agent));
+        boolean silent = first(batch, typed, "BatchMode").orElse("no").equalsIgnoreCase("yes");
+        Optional<Passwords> asked =
+                Optional.ofNullable(passwords).map(all -> silent ? Passwords.none("BatchMode is on") : all);
+        Key key = key(typed, silent, asked.filter(Passwords::canAsk).isPresent());
+        Way way = new Way(before, dscp, key.agent, asked);
+        return new SiteAddress(host, number, name, "/", key.file, hostKey(typed, known, number), way);
     }
 
     private Optional<String> first(@Nullable String given, String host, String keyword) {
@@ -191,8 +203,11 @@ final class Login {
     /**
      * Returns the key to use, as ssh chooses it: a given file; else any key of the agent and the first of the usual files. The agent
      * signs if it has the key of an encrypted file; otherwise the passphrase is asked for.
+     *
+     * @param silent whether nothing may be asked
+     * @param optional whether a login without a key is possible
      */
-    private Key key(String host) {
+    private Key key(String host, boolean silent, boolean optional) {
         Optional<Path> given =
                 first(identity, host, "IdentityFile").map(typed -> path(typed.replaceFirst("\\.pub$", ""), host));
         List<Path> files = given.map(List::of)
@@ -212,13 +227,16 @@ final class Login {
                 && there.filter(file -> !isEncrypted(file)).isEmpty()) {
             return new Key(files.getFirst(), socket);
         }
+        if (there.isEmpty() && given.isEmpty() && optional) {
+            return new Key(files.getFirst(), Optional.empty());
+        }
         Path file = there.orElseThrow(() -> new Failure(
                 Exit.NOT_ALLOWED,
                 given.map("private key %s does not exist"::formatted)
                         .orElse("no private key in %s, and none in an agent: specify one with -i"
                                 .formatted(home().resolve(".ssh")))));
         if (isEncrypted(file)) {
-            Passphrases.unlock(file);
+            Passphrases.unlock(file, silent, optional);
         }
         return new Key(file, Optional.empty());
     }

@@ -33,6 +33,7 @@ public final class Meter implements AutoCloseable {
     private String last = "";
     private long dueAt = System.nanoTime() + PAUSE_NANOS;
     private boolean closed;
+    private boolean paused;
 
     Meter(PrintWriter out, Manner manner) {
         this.out = out;
@@ -50,7 +51,7 @@ public final class Meter implements AutoCloseable {
     }
 
     synchronized void show(String line, long nanos) {
-        if (closed || manner == Manner.NOTHING || line.isEmpty()) {
+        if (closed || paused || manner == Manner.NOTHING || line.isEmpty()) {
             return;
         }
         if (manner == Manner.TERMINAL) {
@@ -67,6 +68,16 @@ public final class Meter implements AutoCloseable {
     synchronized void say(String line) {
         clear();
         out.println(line);
+        out.flush();
+    }
+
+    /**
+     * Shows no progress from now on, or again. NB: whoever asks at the terminal meanwhile must not hold this meter's
+     * lock, because Ctrl-C closes the meter.
+     */
+    synchronized void pause(boolean begin) {
+        paused = begin;
+        clear();
         out.flush();
     }
 

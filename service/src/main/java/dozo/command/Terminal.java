@@ -4,16 +4,27 @@ import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** Detects terminals. */
+/** Detects terminals, and asks for secrets there. */
 final class Terminal {
 
     private Terminal() {}
 
-    @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again if there is no terminal
-    private static boolean attached() {
-        Console console = System.console();
-        return console != null && console.isTerminal();
+    /** Returns the terminal of standard input and output; empty if one of them is something else. */
+    static Optional<Console> console() {
+        return Optional.ofNullable(System.console()).filter(Console::isTerminal);
+    }
+
+    /** Shows a question and returns what is typed, without showing it; null if that is not possible. */
+    static char @Nullable [] secret(String question) {
+        return console().map(console -> console.readPassword("%s", question)).orElse(null);
+    }
+
+    /** Returns whether somebody can be asked: standard input and output are a terminal. */
+    static boolean canAsk() {
+        return takes(0) && takes(1);
     }
 
     /**
@@ -35,7 +46,7 @@ final class Terminal {
                     Files.readSymbolicLink(Path.of("/proc/self/fd/" + stream)).toString();
             return file.startsWith("/dev/pts/") || file.startsWith("/dev/tty") || file.equals("/dev/console");
         } catch (IOException otherSystem) {
-            return attached();
+            return console().isPresent();
         }
     }
 }

@@ -1,8 +1,11 @@
 package dozo.command;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.Ended;
+import dozo.db.ChildJava;
+import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -362,6 +365,54 @@ class CopyCommandIT {
         assertThat(this.there.resolve("all/raw")).doesNotExist();
         assertThat(back.ends(0).err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
         assertThat(folder.resolve("back/sub/scratch.tmp")).doesNotExist();
+    }
+
+    @Test
+    void filesOfPatternsAreThoseOfRsync() throws IOException {
+        for (String name : List.of("x.tmp", "keep.tmp", "#hash", "; odd")) {
+            Files.writeString(source.resolve(name), name);
+        }
+        Files.write(FilePath.pathOf(name(source, "caf\u00e9.raw")), new byte[1]);
+        Path patterns = folder.resolve("patterns");
+        Files.write(
+                patterns,
+                "*\n!\n# all but one\n\n; odd\r\n+ keep.tmp\n*.tmp\ncaf\u00e9.raw\n- /sub/".getBytes(ISO_8859_1));
+
+        Ended from = copy("-r", "-n", "-v", "--exclude-from", patterns.toString(), source.toString(), at("all"));
+        Ended before = copy(
+                "-rnv", "--include=x.*", "--exclude-from=" + patterns, "--include=/sub", source.toString(), at("all"));
+        Path some = Files.writeString(folder.resolve("some"), "*.txt\n*/\n");
+        Ended only = copy("-rnv", "--include-from=" + some, "--exclude=*", source.toString(), at("all"));
+
+        assertThat(from.ends(0).err().lines()).containsExactlyInAnyOrder("a.txt", "keep.tmp", "#hash", "; odd");
+        assertThat(before.ends(0).err()).as("! forgets earlier patterns").isEqualTo(from.err());
+        assertThat(only.ends(0).err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
+    }
+
+    @Test
+    void patternsComeFromStandardInput() throws Exception {
+        SiteAddress address = site.address();
+        copy("--version").ends(0);
+        ProcessBuilder child = ChildJava.of(CopyCommand.class)
+                .arguments(
+                        "-rnv",
+                        "-q",
+                        "-Fnone",
+                        "-P" + address.port(),
+                        "-i" + address.identity(),
+                        "-oUserKnownHostsFile=" + folder.resolve("known"),
+                        "--exclude-from=-",
+                        source.toString(),
+                        at("all"))
+                .process()
+                .redirectInput(
+                        Files.writeString(folder.resolve("typed"), "/sub\n").toFile());
+
+        assertThat(Ended.of(child).ends(0).out().lines()).hasSize(2).contains("a.txt");
+    }
+
+    private static byte[] name(Path folder, String latin1) {
+        return (folder + "/" + latin1).getBytes(ISO_8859_1);
     }
 
     @Test

@@ -121,6 +121,13 @@ class CopyCommandTest {
         Path endless = Path.of("/dev/zero");
         assertRefusedKnown("expected at most 16777216 bytes", "--files-from=" + endless, file.toString(), "dr:/b");
         assertRefusedKnown("cannot be read", "--files-from", folder + "/none", file.toString(), "dr:/b");
+        assertRefused(
+                Exit.USAGE, "--exclude-from: " + folder + "/none cannot be read", "--exclude-from", folder + "/none");
+        assertRefused(Exit.USAGE, "--include-from: " + folder + " cannot be read", "--include-from=" + folder);
+        assertRefused(Exit.USAGE, "expected at most 262144 bytes", "--exclude-from=" + endless);
+        Path wrong = Files.writeString(folder.resolve("wrong"), "# a comment\n*.tmp\n+ [a\n");
+        assertRefused(Exit.USAGE, "--exclude-from: \"[a\": the ] of a class is missing", "--exclude-from=" + wrong);
+        assertRefused(Exit.USAGE, "standard input can be read only once", "--files-from=-", "--include-from", "-");
     }
 
     /** Refused when the host is known and the key exists. */

@@ -29,27 +29,6 @@ class CopyLoginIT {
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final String PASSPHRASE = "a passphrase of a test";
 
-    /** Types a line at a terminal when a program asks; prints what it shows, and ends as it does. */
-    private static final String AT_TERMINAL = """
-            import os, pty, sys
-            pid, terminal = pty.fork()
-            if pid == 0:
-                os.execvp(sys.argv[2], sys.argv[2:])
-            shown = b''
-            while True:
-                try:
-                    more = os.read(terminal, 4096)
-                except OSError:
-                    break
-                if not more:
-                    break
-                shown += more
-                if more.rstrip().endswith(b':'):
-                    os.write(terminal, sys.argv[1].encode() + b'\\n')
-            sys.stdout.write(shown.decode())
-            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-            """;
-
     @TempDir
     Path folder;
 
@@ -134,16 +113,25 @@ class CopyLoginIT {
     }
 
     @Test
+    void inBatchModeNoPassphraseIsAskedFor() throws Exception {
+        admit(key);
+
+        Ended ended =
+                AtTerminal.copy(folder, arguments("-B", "-i", key.toString(), "-o", "IdentityAgent=none"), PASSPHRASE);
+
+        assertThat(ended.ends(Exit.NOT_ALLOWED).out())
+                .contains("is encrypted, and BatchMode forbids to ask for its passphrase")
+                .doesNotContain("Passphrase for");
+    }
+
+    @Test
     void aPassphraseIsAskedForOnce() throws Exception {
         admit(key);
-        List<String> words = new ArrayList<>(List.of("python3", "-c", AT_TERMINAL, PASSPHRASE));
-        words.addAll(ChildJava.of(CopyCommand.class)
-                .arguments(arguments("-i", key.toString(), "-o", "IdentityAgent=none", "--lanes", "2", "-J", jump())
-                        .toArray(String[]::new))
-                .process()
-                .command());
 
-        Ended ended = Ended.of(new ProcessBuilder(words));
+        Ended ended = AtTerminal.copy(
+                folder,
+                arguments("-i", key.toString(), "-o", "IdentityAgent=none", "--lanes", "2", "-J", jump()),
+                PASSPHRASE);
 
         assertThat(ended.ends(Exit.WELL).out())
                 .containsOnlyOnce("Passphrase for " + key)

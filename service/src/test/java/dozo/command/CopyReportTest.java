@@ -73,6 +73,7 @@ class CopyReportTest {
                         "lanes",
                         "complete",
                         "dryRun",
+                        "compared",
                         "findings",
                         "findingsLeftOff");
         assertThat(json.path("bytesMoved").asLong()).isEqualTo(300_000_000);

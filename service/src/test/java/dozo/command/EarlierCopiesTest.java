@@ -100,7 +100,9 @@ class EarlierCopiesTest {
                 .as("a dry run with a limit asks about it")
                 .isEqualTo(way);
         assertThat(EarlierCopies.way(
-                        site.by(new Way(Optional.empty(), 0, Optional.of(Path.of("agent.7")))), true, options))
+                        site.by(new Way(Optional.empty(), 0, Optional.of(Path.of("agent.7")), Optional.empty())),
+                        true,
+                        options))
                 .as("an agent's socket has another name in each session")
                 .isEqualTo(way);
         assertThat(List.of(

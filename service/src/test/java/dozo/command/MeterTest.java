@@ -38,6 +38,18 @@ class MeterTest {
     }
 
     @Test
+    void whileSomebodyIsAskedNoProgressIsShown() {
+        try (Meter meter = meter(Meter.Manner.TERMINAL)) {
+            meter.pause(true);
+            meter.show("1%");
+            meter.pause(false);
+            meter.show("2%");
+        }
+
+        assertThat(shown.toString()).contains("2%").doesNotContain("1%");
+    }
+
+    @Test
     void aTerminalHasOneLineThatIsOverwrittenAndClearedAtTheEnd() {
         String wide = "w".repeat(80);
         try (Meter meter = meter(Meter.Manner.TERMINAL)) {

@@ -23,6 +23,8 @@ public interface Copy extends AutoCloseable {
      * @param lanes SSH connections, 1 to 64; 0: as many as help, found out while copying
      * @param limitBytesPerSecond limit of content bytes per second; 0: no limit
      * @param dryRun looks and counts, and changes nothing
+     * @param comparing whether a dry run compares the sources with what exists at the destination: what is equal counts as verified,
+     *     and anything else is a finding
      * @param sftpAlone whether small files are sent by SFTP even if the site unpacks archives
      * @param owners whether a restore gives entries their owners, as far as this process may; otherwise all belong to
      *     the user who restores
@@ -34,6 +36,7 @@ public interface Copy extends AutoCloseable {
             int lanes,
             long limitBytesPerSecond,
             boolean dryRun,
+            boolean comparing,
             boolean sftpAlone,
             boolean owners,
             WriteCheck check,
@@ -41,7 +44,7 @@ public interface Copy extends AutoCloseable {
             Filter filter) {
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
-            this(lanes, limitBytesPerSecond, dryRun, sftpAlone, false, WriteCheck.NONE, Proofs.NONE, Filter.ALL);
+            this(lanes, limitBytesPerSecond, dryRun, false, sftpAlone, false, WriteCheck.NONE, Proofs.NONE, Filter.ALL);
         }
 
         public Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
@@ -50,22 +53,27 @@ public interface Copy extends AutoCloseable {
 
         /** Returns the options of a restore that gives entries their owners. */
         public Options withOwners() {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, true, check, proofs, filter);
+            return new Options(lanes, limitBytesPerSecond, dryRun, comparing, sftpAlone, true, check, proofs, filter);
+        }
+
+        /** Returns the options of a dry run that compares. */
+        public Options comparingOnly() {
+            return new Options(lanes, limitBytesPerSecond, true, true, sftpAlone, owners, check, proofs, filter);
         }
 
         /** Returns the same options with a check before each packet to a site. */
         public Options checked(WriteCheck asked) {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, asked, proofs, filter);
+            return new Options(lanes, limitBytesPerSecond, dryRun, comparing, sftpAlone, owners, asked, proofs, filter);
         }
 
         /** Returns the same options with somebody who is told the digests. */
         public Options proving(Proofs told) {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, check, told, filter);
+            return new Options(lanes, limitBytesPerSecond, dryRun, comparing, sftpAlone, owners, check, told, filter);
         }
 
         /** Returns the same options for a part of the sources. */
         public Options taking(Filter part) {
-            return new Options(lanes, limitBytesPerSecond, dryRun, sftpAlone, owners, check, proofs, part);
+            return new Options(lanes, limitBytesPerSecond, dryRun, comparing, sftpAlone, owners, check, proofs, part);
         }
 
         Lanes lanesTo(SiteAddress site) {

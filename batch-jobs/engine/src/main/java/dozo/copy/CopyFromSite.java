@@ -69,7 +69,9 @@ public final class CopyFromSite implements Copy {
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
         tally.tell(findings);
-        if (options.dryRun()) {
+        if (options.comparing()) {
+            compare();
+        } else if (options.dryRun()) {
             walk(roots(), found -> {
                 if (found.facts().kind() != Kind.DIRECTORY) {
                     tally.tellFound(found.local());
@@ -82,6 +84,23 @@ public final class CopyFromSite implements Copy {
         }
         tally.tellMissing(options.filter());
         return progress();
+    }
+
+    private void compare() throws IOException, InterruptedException {
+        List<Found> roots = roots();
+        Path top = top(roots.getFirst());
+        Path folder = Files.isDirectory(top) ? top.toRealPath() : top;
+        try (Comparison comparison = new Comparison(lanes, false, tally)) {
+            walk(
+                    roots,
+                    found -> comparison.add(new Comparison.Pair(
+                            found.path(),
+                            found.local(),
+                            found.local().under(folder),
+                            found.remote(),
+                            found.contentBytes())));
+            comparison.end();
+        }
     }
 
     private void copy() throws IOException, InterruptedException {

@@ -90,7 +90,9 @@ public final class CopyToSite implements Copy {
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
         tally.tell(findings);
-        if (options.dryRun()) {
+        if (options.comparing()) {
+            compare();
+        } else if (options.dryRun()) {
             for (Path source : sources) {
                 FilePath content = content(source);
                 walk(source, entry -> {
@@ -107,6 +109,23 @@ public final class CopyToSite implements Copy {
         }
         tally.tellMissing(options.filter());
         return progress();
+    }
+
+    private void compare() throws IOException, InterruptedException {
+        try (Comparison comparison = new Comparison(lanes, true, tally)) {
+            for (Path source : sources) {
+                FilePath content = content(source);
+                Path from = reached(source);
+                walk(source, entry -> {
+                    FilePath there = content.resolve(entry.path());
+                    Path here = entry.path().under(from);
+                    comparison.add(new Comparison.Pair(
+                            entry.path(), there, here, there, entry.facts().sizeBytes()));
+                });
+            }
+            tally.counted();
+            comparison.end();
+        }
     }
 
     private void copy() throws IOException, InterruptedException {

@@ -152,6 +152,11 @@ final class SiteFiles {
         return lanes.over(lane -> lane.sftp().lstat(file));
     }
 
+    /** Returns whether this is a folder that can be read, or a link to one. */
+    boolean isFolder(FilePath folder) throws IOException, InterruptedException {
+        return lanes.over(lane -> lane.sftp().isReadableFolder(folder));
+    }
+
     byte[] linkText(FilePath link) throws IOException, InterruptedException {
         return lanes.over(lane -> lane.sftp().readlink(link));
     }

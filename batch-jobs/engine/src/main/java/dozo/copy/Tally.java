@@ -86,7 +86,7 @@ final class Tally implements Fetch.Outcomes {
         proven(file.local(), digest);
     }
 
-    private synchronized void proven(FilePath path, Digest digest) {
+    synchronized void proven(FilePath path, Digest digest) {
         proofs.file(path, digest);
     }
 
@@ -105,7 +105,7 @@ final class Tally implements Fetch.Outcomes {
         bytes.add(moreBytes);
     }
 
-    private void verified(long sizeBytes) {
+    void verified(long sizeBytes) {
         entriesVerified.increment();
         bytesVerified.add(sizeBytes);
     }

@@ -5,8 +5,10 @@ import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.sshd.client.future.AuthFuture;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.client.session.ClientUserAuthService;
 import org.apache.sshd.common.NamedFactory;
@@ -67,6 +69,16 @@ final class FirstTry extends ClientUserAuthService {
             throw new IOException("the private key cannot be used", e);
         }
         return super.sendInitialAuthRequest(session, service);
+    }
+
+    @Override
+    protected void tryNext(int command, AuthFuture future) throws Exception {
+        getSession()
+                .getConnectionContext()
+                .getAttribute(SshLogin.SEEN)
+                .offered()
+                .set(List.copyOf(serverMethods));
+        super.tryNext(command, future);
     }
 
     /**

@@ -357,7 +357,7 @@ public final class Sftp {
     }
 
     /** Returns whether a folder can be listed. A link to a folder counts as one here. */
-    boolean isReadableFolder(FilePath folder) throws RemoteException, InterruptedException {
+    public boolean isReadableFolder(FilePath folder) throws RemoteException, InterruptedException {
         try {
             channel.release(channel.openFolder(folder));
             return true;

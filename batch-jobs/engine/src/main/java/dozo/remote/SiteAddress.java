@@ -11,7 +11,8 @@ import java.util.Optional;
  *
  * @param port 1 to 65535
  * @param root the absolute path, as text, of Dozo's folder at the site
- * @param identity a file with the private key, unencrypted, in OpenSSH or PEM form
+ * @param identity a file with the private key, unencrypted, in OpenSSH or PEM form; it may be missing if the way has an agent, or
+ *     passwords that can be asked for
  * @param hostKey one or more OpenSSH public key lines ({@code ssh-ed25519 AAAA…}); a host with any other key is refused
  */
 public record SiteAddress(String host, int port, String user, String root, Path identity, String hostKey, Way way) {
@@ -48,7 +49,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
 
     /** Returns the same site behind this jump host. */
     public SiteAddress behind(SiteAddress jump) {
-        return by(new Way(Optional.of(jump), way.dscp(), way.agent()));
+        return by(new Way(Optional.of(jump), way.dscp(), way.agent(), way.passwords()));
     }
 
     /**

@@ -23,6 +23,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
+import org.apache.sshd.client.auth.UserAuthFactory;
+import org.apache.sshd.client.auth.keyboard.UserAuthKeyboardInteractiveFactory;
+import org.apache.sshd.client.auth.password.UserAuthPasswordFactory;
 import org.apache.sshd.client.auth.pubkey.PublicKeyAuthenticationReporter;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
@@ -48,7 +51,8 @@ import org.apache.sshd.core.CoreModuleProperties;
 
 /**
  * Connects to one site and logs in: pinned host key, one private key and perhaps its former one, modern algorithms only with AES-GCM first, and a
- * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration, and every agent but that of the {@linkplain Way way}.
+ * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration, every agent but that of the {@linkplain Way way},
+ * and passwords unless the way has them.
  *
  * @param jump logs in at the host that forwards connections to the site, if any
  * @param shellAnswers whether a shell at the site has ever answered
@@ -90,7 +94,30 @@ record SshLogin(
             KexProposalOption.C2SENC, "cipher",
             KexProposalOption.C2SMAC, "MAC"));
 
-    private static final AttributeKey<AtomicBoolean> OTHER_HOST_KEY = new AttributeKey<>();
+    /** NB: in the context of a connection and not in its session, whose attributes are gone after it is closed. */
+    static final AttributeKey<Seen> SEEN = new AttributeKey<>();
+
+    /** In the order in which ssh tries them. */
+    private static final List<UserAuthFactory> KEYS_AND_PASSWORDS = List.of(
+            UserAuthPublicKeyFactory.INSTANCE,
+            UserAuthKeyboardInteractiveFactory.INSTANCE,
+            UserAuthPasswordFactory.INSTANCE);
+
+    private static final List<String> BY_PASSWORD =
+            List.of(UserAuthKeyboardInteractiveFactory.NAME, UserAuthPasswordFactory.NAME);
+
+    /**
+     * What was seen of a server during a login.
+     *
+     * @param otherHostKey whether its host key is not a pinned one
+     * @param offered the methods with which the login can go on
+     */
+    record Seen(AtomicBoolean otherHostKey, AtomicReference<List<String>> offered) {
+
+        Seen() {
+            this(new AtomicBoolean(), new AtomicReference<>(List.of()));
+        }
+    }
 
     /** Returns a login whose connections, those to jump hosts included, are checked before each packet. */
     static SshLogin at(SiteAddress site, WriteCheck check) throws RemoteException {
@@ -120,8 +147,9 @@ record SshLogin(
             throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
         Optional<Path> agent = site.way().agent();
+        Optional<Passwords> passwords = passwords(site);
         List<KeyPair> keys = new ArrayList<>(
-                agent.isPresent() && !hasPlainKey(site.identity())
+                (agent.isPresent() || passwords.isPresent()) && !hasPlainKey(site.identity())
                         ? List.of()
                         : Identity.certified(site.identity(), keyPairs(site)));
         List<KeyPair> former = formerKeyPairs(site);
@@ -131,14 +159,18 @@ record SshLogin(
                 pinned.stream().map(KeyUtils::getKeyType).toList(),
                 (session, address, key) -> {
                     boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
-                    AtomicBoolean other = session.getConnectionContext().getAttribute(OTHER_HOST_KEY);
-                    if (!known && other != null) {
-                        other.set(true);
+                    Seen seen = session.getConnectionContext().getAttribute(SEEN);
+                    if (!known && seen != null) {
+                        seen.otherHostKey.set(true);
                     }
                     return known;
                 },
                 dscp,
                 check);
+        if (passwords.isPresent()) {
+            client.setUserAuthFactories(KEYS_AND_PASSWORDS);
+            CoreModuleProperties.AUTH_TIMEOUT.set(client, Passwords.PATIENCE);
+        }
         agent.ifPresent(socket -> client.setAgentFactory(Agent.at(socket, only(site.identity()))));
         client.setPublicKeyAuthenticationReporter(new PublicKeyAuthenticationReporter() {
             @Override
@@ -236,26 +268,33 @@ record SshLogin(
         return byFormer.get() || jump.filter(SshLogin::usesFormer).isPresent();
     }
 
+    /** Returns who can be asked for a password. */
+    private static Optional<Passwords> passwords(SiteAddress site) {
+        return site.way().passwords().filter(Passwords::canAsk);
+    }
+
     ClientSession session() throws RemoteException, InterruptedException {
-        AtomicBoolean otherHostKey = new AtomicBoolean();
-        ClientSession session = connect(otherHostKey);
+        Seen seen = new Seen();
+        ClientSession session = connect(seen);
+        Optional<Passwords.Asked> asked = passwords(site).map(all -> all.new Asked(site));
+        asked.ifPresent(session::setUserInteraction);
         try {
-            session.auth().verify(AUTH_TIMEOUT);
+            session.auth().verify(asked.isPresent() ? Passwords.PATIENCE : AUTH_TIMEOUT);
+            asked.ifPresent(Passwords.Asked::accepted);
             return session;
         } catch (IOException e) {
             session.close(true);
             Lane.rethrowInterruption(e);
-            throw refused(session, otherHostKey.get(), e);
+            throw refused(session, seen, e);
         } catch (IllegalStateException closedAlready) {
             session.close(true);
-            throw refused(session, otherHostKey.get(), new IOException(closedAlready));
+            throw refused(session, seen, new IOException(closedAlready));
         }
     }
 
-    private ClientSession connect(AtomicBoolean otherHostKey) throws RemoteException, InterruptedException {
-        // NB: in the context and not in the session, whose attributes are gone after it is closed.
+    private ClientSession connect(Seen seen) throws RemoteException, InterruptedException {
         Map<AttributeKey<?>, Object> context = new HashMap<>();
-        context.put(OTHER_HOST_KEY, otherHostKey);
+        context.put(SEEN, seen);
         JumpChannel way = jump.isPresent() ? jump.get().wayTo(site) : null;
         if (way != null) {
             context.put(BlockingIo.WAY, way);
@@ -295,12 +334,12 @@ record SshLogin(
         }
     }
 
-    private RemoteException refused(ClientSession session, boolean otherHostKey, IOException e) {
+    private RemoteException refused(ClientSession session, Seen seen, IOException e) {
         Optional<String> missing = missing(session);
         if (missing.isPresent()) {
             return new RemoteException(Reason.PROTOCOL, site + " offers no accepted " + missing.get(), e);
         }
-        if (otherHostKey) {
+        if (seen.otherHostKey.get()) {
             return new RemoteException(
                     Reason.HOST_KEY,
                     "the host key of " + site
@@ -311,10 +350,10 @@ record SshLogin(
         String message = String.valueOf(e.getMessage());
         return switch (code) {
             case SshConstants.SSH2_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE,
-                    SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME -> keyRefused(e);
+                    SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME -> loginRefused(seen.offered.get(), e);
             default ->
                 message.contains("authentication")
-                        ? keyRefused(e)
+                        ? loginRefused(seen.offered.get(), e)
                         : new RemoteException(
                                 Reason.UNREACHABLE, site + " closed the connection before the login was complete", e);
         };
@@ -338,33 +377,42 @@ record SshLogin(
         return Optional.empty();
     }
 
-    private RemoteException keyRefused(IOException e) {
-        String keys;
-        if (site.way().agent().isPresent()) {
-            return new RemoteException(
-                    Reason.LOGIN_REFUSED,
-                    "%s accepts no key of the agent%s for user %s; the server's log has the reason"
-                            .formatted(
-                                    site,
-                                    hasPlainKey(site.identity())
-                                            ? ", nor the private key " + site.identity() + ","
-                                            : "",
-                                    site.user()),
-                    e);
-        }
+    private RemoteException loginRefused(List<String> offered, IOException e) {
         try {
-            keys = keyPairs(site).stream()
-                    .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
-                    .collect(Collectors.joining(" or "));
+            return new RemoteException(Reason.LOGIN_REFUSED, keysRefused() + passwordsRefused(offered), e);
         } catch (RemoteException unreadable) {
             return unreadable;
         }
-        return new RemoteException(
-                Reason.LOGIN_REFUSED,
-                ("%s does not accept the private key for user %s: add %s to the authorized_keys of this user. If it is there,"
-                                + " the account may be locked, or others may write to its folders; the server's log has the reason")
-                        .formatted(site, site.user(), keys),
-                e);
+    }
+
+    private String keysRefused() throws RemoteException {
+        boolean plain = hasPlainKey(site.identity());
+        if (site.way().agent().isPresent()) {
+            return "%s accepts no key of the agent%s for user %s; the server's log has the reason"
+                    .formatted(site, plain ? ", nor the private key " + site.identity() + "," : "", site.user());
+        }
+        if (!plain && passwords(site).isPresent()) {
+            return "%s refused the login of user %s without a key; the server's log has the reason"
+                    .formatted(site, site.user());
+        }
+        String keys = keyPairs(site).stream()
+                .map(pair -> PublicKeyEntry.toString(pair.getPublic()))
+                .collect(Collectors.joining(" or "));
+        return ("%s does not accept the private key for user %s: add %s to the authorized_keys of this user. If it is there,"
+                        + " the account may be locked, or others may write to its folders; the server's log has the reason")
+                .formatted(site, site.user(), keys);
+    }
+
+    private String passwordsRefused(List<String> offered) {
+        Passwords passwords = site.way().passwords().orElse(null);
+        List<String> possible = BY_PASSWORD.stream().filter(offered::contains).toList();
+        if (passwords == null || possible.isEmpty()) {
+            return "";
+        }
+        return passwords.canAsk()
+                ? ". No typed password was accepted either"
+                : ". It also offers %s, but %s: use a key that it accepts, or an agent"
+                        .formatted(String.join(" and ", possible), passwords.whyNot());
     }
 
     private static void setAlgorithms(SshClient client, List<String> hostKeyKinds) {

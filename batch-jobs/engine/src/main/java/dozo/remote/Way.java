@@ -13,8 +13,9 @@ import java.util.Optional;
  * @param dscp the DSCP mark of their packets (RFC 2474), 0 to 63; 0: none
  * @param agent the socket of an agent that signs. If the site's identity cannot be read and its public key is beside it, only with
  *     that key; otherwise with any
+ * @param passwords who is asked for a password if no key is accepted; empty: only keys are used, as by a service
  */
-public record Way(Optional<SiteAddress> jump, int dscp, Optional<Path> agent) {
+public record Way(Optional<SiteAddress> jump, int dscp, Optional<Path> agent, Optional<Passwords> passwords) {
 
     public static final Way DIRECT = new Way(Optional.empty(), 0);
 
@@ -26,9 +27,9 @@ public record Way(Optional<SiteAddress> jump, int dscp, Optional<Path> agent) {
      */
     private static final Map<String, Integer> NAMES = Map.of("le", 1, "ef", 46);
 
-    /** A way without an agent. */
+    /** A way without an agent, and without passwords. */
     public Way(Optional<SiteAddress> jump, int dscp) {
-        this(jump, dscp, Optional.empty());
+        this(jump, dscp, Optional.empty(), Optional.empty());
     }
 
     public Way {

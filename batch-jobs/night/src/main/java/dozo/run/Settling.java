@@ -10,6 +10,7 @@ import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Subject;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.record.OwnFiles;
@@ -40,6 +41,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -75,6 +77,10 @@ record Settling(
     private static final long BATCH_ENTRIES = 50_000;
 
     private static final int ASIDE_PAGE = 2_000;
+
+    /** What the ledger says of a settled experiment. */
+    private static final List<String> TOLD =
+            List.of("run", "files", "files_safe", "bytes", "bytes_safe", "bag_files", "put_back", "manifest_sha256");
 
     /**
      * Settles until everything is sent and nothing is left to settle. Returns the number of experiments.
@@ -151,12 +157,18 @@ record Settling(
                         flow.site());
                 receipts.settled(all, flow.site());
                 Map<Integer, ExperimentCoverage> covered = coverage.experiments(flow.site(), all);
-                batch.forEach(due -> settled(
-                        flow,
-                        due,
-                        requireNonNull(covered.get(due.experiment.id())),
-                        back.getOrDefault(due.route, 0),
-                        replaced));
+                keepReplaced(flow, batch, replaced);
+                ledger.appendAll(
+                        Ledger.SYSTEM,
+                        "experiment.settled",
+                        TOLD,
+                        batch.stream()
+                                .map(due -> told(
+                                        flow.run(),
+                                        due,
+                                        requireNonNull(covered.get(due.experiment.id())),
+                                        back.getOrDefault(due.route, 0)))
+                                .toList());
             });
         } finally {
             batch.forEach(due -> due.bag.close());
@@ -230,30 +242,36 @@ record Settling(
         return findings;
     }
 
-    private void settled(
-            NightFlow flow, Due due, ExperimentCoverage covered, int back, Map<FilePath, FilePath> replaced) {
-        Experiment experiment = due.experiment;
+    private void keepReplaced(NightFlow flow, List<Due> batch, Map<FilePath, FilePath> replaced) {
         // What an unknown night wrote has other digests.
-        boolean known = !replaced.isEmpty() && !ahead.isAhead(flow.run());
-        due.before.orElse(Map.of()).forEach((name, digest) -> {
-            FilePath place = replaced.get(due.route.top().resolve(name));
-            if (known && place != null) {
-                ownFiles.keep(flow.site(), experiment.id(), place, digest);
-            }
-        });
-        ledger.appendAtCommit(
-                Ledger.SYSTEM,
-                "experiment.settled",
-                experiment.name() + "#" + due.manifest.number(),
-                Map.of(
-                        "run", flow.run(),
-                        "files", covered.files(),
-                        "files_safe", covered.filesSafe(),
-                        "bytes", covered.bytes(),
-                        "bytes_safe", covered.bytesSafe(),
-                        "bag_files", due.bag.files(),
-                        "put_back", back,
-                        "manifest_sha256", due.bag.manifestDigest()));
+        if (replaced.isEmpty() || ahead.isAhead(flow.run())) {
+            return;
+        }
+        for (Due due : batch) {
+            due.before.orElse(Map.of()).forEach((name, digest) -> {
+                FilePath place = replaced.get(due.route.top().resolve(name));
+                if (place != null) {
+                    ownFiles.keep(flow.site(), due.experiment.id(), place, digest);
+                }
+            });
+        }
+    }
+
+    /** Returns the values of {@link #TOLD}. */
+    private static Subject told(long run, Due due, ExperimentCoverage covered, int back) {
+        return new Subject(
+                due.experiment.name() + "#" + due.manifest.number(),
+                Stream.of(
+                                run,
+                                covered.files(),
+                                covered.filesSafe(),
+                                covered.bytes(),
+                                covered.bytesSafe(),
+                                due.bag.files(),
+                                back,
+                                due.bag.manifestDigest())
+                        .map(String::valueOf)
+                        .toList());
     }
 
     /**

@@ -14,8 +14,10 @@ import dozo.send.Arrival.Arrived;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import java.security.MessageDigest;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -25,7 +27,7 @@ import java.util.Set;
  *
  * <p>A temporary file of an earlier attempt is reused as far as it is verified: the site digests each complete range of
  * it, and ranges with the source's digest are not sent again. A restart therefore reads what was sent a second time, on
- * both sides, and needs no stored state (ADR 0014).
+ * both sides, and needs no stored state (ADR 0014). A source at a site computes the digests of its ranges there.
  */
 record LargeFile(Engine engine, Entries entries, SourceContent content, Route route, Entry file, Earlier earlier) {
 
@@ -124,11 +126,17 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         FilePath temporary = route.temporaryName(file);
         long size = file.facts().sizeBytes();
         Map<Integer, Digest> there = rangesThere(temporary);
+        Map<Integer, Digest> atSource =
+                there.isEmpty() ? there : route.source().ranges(file, RANGE_BYTES, Collections.max(there.keySet()) + 1);
+        boolean allRead = true;
         try (Stripes stripes = new Stripes(engine.lanes(), temporary, there.isEmpty())) {
             for (long at = 0; at < size; at += RANGE_BYTES) {
                 long length = Math.min(RANGE_BYTES, size - at);
                 Digest proven = there.get((int) (at / RANGE_BYTES));
-                if (proven != null && proven.equals(read(source, at, length, whole))) {
+                Digest known = atSource.get((int) (at / RANGE_BYTES));
+                Digest read = proven == null || known != null ? null : read(source, at, length, whole);
+                if (proven != null && Objects.equals(proven, known == null ? read : known)) {
+                    allRead &= known == null;
                     continue;
                 }
                 if (holes && !there.isEmpty()) {
@@ -137,7 +145,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
                     engine.lanes().next().sftp().cutOff(temporary, at);
                     there = Map.of();
                 }
-                content.send(source, at, length, holes, () -> stripes.next().file(), proven == null ? whole : null);
+                content.send(source, at, length, holes, () -> stripes.next().file(), read == null ? whole : null);
             }
             source.checkUnchanged();
             stripes.finish(!engine.site().syncsAtOnce());
@@ -148,7 +156,15 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         } else {
             facts.set(engine.lanes().next(), temporary);
         }
-        return Digest.of(whole.digest());
+        return allRead ? Digest.of(whole.digest()) : digestOfSource();
+    }
+
+    /** Returns the digest computed at the source's site, for a file of which not all ranges were read here. */
+    private Digest digestOfSource() throws SourceProblem, InterruptedException {
+        return route.source()
+                .known(file)
+                .orElseThrow(() ->
+                        new SourceProblem(Problem.UNPROVEN, file.path() + ": the source's site returned no digest"));
     }
 
     /** Returns the digests of the complete ranges of an earlier attempt; removes anything else with this name. */

@@ -39,9 +39,13 @@ record SiteOrigin(String host, Lanes lanes, SiteFiles files, FilePath top) imple
         List<Entry> wanted = unit.stream()
                 .filter(entry -> entry.facts().kind() == EntryKind.FILE)
                 .toList();
-        FutureTask<Map<FilePath, Digest>> all = new FutureTask<>(() -> files.digests(
-                wanted.stream().map(entry -> top.resolve(entry.path())).toList(),
-                wanted.stream().mapToLong(entry -> entry.facts().sizeBytes()).sum()));
+        FutureTask<Map<FilePath, Digest>> all = new FutureTask<>(() -> wanted.isEmpty()
+                ? Map.of()
+                : files.digests(
+                        wanted.stream().map(entry -> top.resolve(entry.path())).toList(),
+                        wanted.stream()
+                                .mapToLong(entry -> entry.facts().sizeBytes())
+                                .sum()));
         Thread.ofVirtual().name("digests at " + host).start(all);
         return new TreeAtSite(host, lanes, top, new UnitDigests(files, all));
     }

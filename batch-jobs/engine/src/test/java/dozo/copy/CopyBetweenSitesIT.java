@@ -139,7 +139,13 @@ class CopyBetweenSitesIT extends CopyTest {
         }
         try (LoopbackSite from = origin();
                 LoopbackSite to = openSsh()) {
-            child(from, to, 256, 40 << 20).killWhen(() -> Files.exists(root.resolve("to/file299")));
+            try (ChildProcess child = child(from, to, 256, 40 << 20)) {
+                child.awaitInWork(() -> Files.exists(root.resolve("to/file299")));
+                assertThatThrownBy(() -> copy(from, to))
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("already running");
+                child.assertAlive();
+            }
             assertThat(root.resolve("to/.dozo-incoming")).exists();
             assertThat(root.resolve("to/large")).doesNotExist();
 

@@ -14,8 +14,13 @@ def copy(server, port, source, target, log, *options, caches=None):
 
     `log`: a path without suffix for its output. `caches`: the folder of the user's caches.
     """
-    words = [LAUNCHER, 'copy', '-r', '-q', '--json', *options, '-P', port, '-i', server.key]
-    words += ['-o', f'UserKnownHostsFile={server.known_hosts}', source, f'{server.user}@{server.address}:{target}']
+    login = ['-P', port, '-i', server.key, '-o', f'UserKnownHostsFile={server.known_hosts}']
+    return copied([*options, *login, source, f'{server.user}@{server.address}:{target}'], log, caches)
+
+
+def copied(words, log, caches=None):
+    """Copies folders with these options and places; returns the same."""
+    words = [LAUNCHER, 'copy', '-r', '-q', '--json', *words]
     environment = {**os.environ, 'XDG_CACHE_HOME': str(caches)} if caches else dict(os.environ)
     with open(log.with_suffix('.out'), 'w+b') as out, open(log.with_suffix('.log'), 'w+b') as errors:
         ended = timed('exec ' + ' '.join(map(str, words)), LIMIT_SECONDS, out, errors, environment)

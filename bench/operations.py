@@ -1,4 +1,5 @@
-"""Folders and files created a second at a site, by connections and round trips, and pipelined requests beside blocking ones.
+"""Folders and files created a second at a site, by connections and round trips; pipelined requests beside blocking ones; and files
+that are copied a second from one site to another.
 
 A relay simulates the distance. A rate is that of `dozo copy` from its first connection to its end, with digests and the last sync.
 """
@@ -6,7 +7,7 @@ A relay simulates the distance. A rate is that of `dozo copy` from its first con
 import os
 import shlex
 
-from copying import copy
+from copying import copied, copy
 from data import KB, MB, even
 from measure import workspace
 from processes import CannotMeasure, timed
@@ -23,6 +24,8 @@ FAR_LANES = (1, 64)
 BLOCKING_BYTES, BLOCKING_BYTES_SHORT = 16 * MB, MB
 PIPELINED_BYTES, PIPELINED_BYTES_SHORT = 512 * MB, MB
 PIPELINED_MIN = 17  # times as fast as one request after the other
+BETWEEN = {'1 kB': (KB, FILES), '1 MB': (MB, 500)}  # size, files
+BETWEEN_SHORT = {'1 kB': (KB, FILES_SHORT), '1 MB': (MB, FILES_SHORT)}
 LIMIT_SECONDS = 300
 say = teller('operations')
 
@@ -51,6 +54,11 @@ def measure(options):
         sizes = (BLOCKING_BYTES_SHORT, PIPELINED_BYTES_SHORT) if short else (BLOCKING_BYTES, PIPELINED_BYTES)
         sources = [even(f'operations-{size}', 1, size, 1).make(data_folder) for size in sizes]
         rows.append(pipelined(server, folder / 'pipelined', sources, sizes, not short))
+        sources = {
+            name: even(f'operations-{name.replace(" ", "-")}', count, size, 1).make(data_folder)
+            for name, (size, count) in (BETWEEN_SHORT if short else BETWEEN).items()
+        }
+        rows += between(server, folder / 'between', sources)
     return shown('operations', rows), 'short: figures not judged' if short else ''
 
 
@@ -86,6 +94,26 @@ def pipelined(server, folder, sources, sizes, judged):
     rate = sizes[1] / (told['seconds'] - told['startSeconds'])
     measured = f'{rate / blocking:.1f}: {rate / MB:.1f} and {blocking / MB:.1f} MB/s'
     return at_least(f'pipelined / blocking, {FAR_MS} ms', rate / blocking, PIPELINED_MIN, measured, judged)
+
+
+def between(server, folder, sources):
+    """Returns a row for each source: its files copied a second from another sshd to this one, through this machine."""
+    folder.mkdir()
+    rows = []
+    with Server(folder / 'sshd') as origin:
+        configuration = folder / 'both'
+        configuration.write_text(
+            f'Include {origin.client_configuration(origin.port, "origin")}\n'
+            f'Include {server.client_configuration(server.port, "target")}\n'
+        )
+        for name, source in sources.items():
+            words = ['-F', configuration, f'origin:{source}', f'target:{folder / source.name}']
+            told = copied(words, folder / source.name)[1]
+            seconds = told['seconds'] - told['startSeconds']
+            measured = f'{told["entries"] / seconds:,.0f} a second, {told["bytes"] / seconds / MB:.1f} MB/s'
+            say(f'site to site, files of {name}: {measured}')
+            rows.append(Row(f'site to site, files of {name}', '', measured))
+    return rows
 
 
 def sftp(configuration, file, target, folder):

@@ -31,7 +31,7 @@ SetEnv SHLVL=1{environment}{forced}
 """
 
 CLIENT_CONFIGURATION = """\
-Host site {address}
+Host {name} {address}
   HostName {address}
   Port {port}
   User {user}
@@ -123,14 +123,16 @@ class Server:
         if ended.returncode != 0:
             raise CannotMeasure(f'cannot log in at the sshd: {ended.stderr.strip()} {self.last_words()}')
 
-    def client_configuration(self, port):
-        """Returns a file for `ssh -F` with the host `site`, reached by this port (the server's own, or a relay's)."""
+    def client_configuration(self, port, name='site'):
+        """Returns a file for `ssh -F` with a host of this name, reached by this port (the server's own, or a relay's)."""
         host_key = ' '.join((self.folder / 'host_key.pub').read_text().split()[:2])
         with open(self.known_hosts, 'a') as known:
             known.write(f'[{self.address}]:{port} {host_key}\n')
-        path = self.folder / f'ssh_config.{port}'
+        path = self.folder / f'ssh_config.{name}.{port}'
         path.write_text(
-            CLIENT_CONFIGURATION.format(address=self.address, port=port, user=self.user, key=self.key, known=self.known_hosts)
+            CLIENT_CONFIGURATION.format(
+                name=name, address=self.address, port=port, user=self.user, key=self.key, known=self.known_hosts
+            )
         )
         return path
 

@@ -32,7 +32,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies to or from a site, as scp does, and verifies the copy. Needs no service and no database, and loads no classes
+ * Copies to or from a site, or between two, as scp does, and verifies the copy. Needs no service and no database, and loads no classes
  * of either: the time to the first byte matters.
  */
 public final class CopyCommand {
@@ -131,7 +131,9 @@ public final class CopyCommand {
             String file = options.manifest();
             try (ProofList manifest = file == null ? null : list(file);
                     Copy copy = request.copy(
-                            site, options.copy().taking(options.filter()).proving(proofs(manifest)))) {
+                            site,
+                            options.login(),
+                            options.copy().taking(options.filter()).proving(proofs(manifest)))) {
                 return run(copy, manifest, site, asked);
             }
         } catch (RemoteException e) {
@@ -222,17 +224,16 @@ public final class CopyCommand {
         Optional<CopyForecast> forecast = options.dryRun()
                 ? CopyForecast.of(earlier.of(way(site)), new Work(end.bytes(), end.entries()), limit)
                 : Optional.empty();
-        String where = (request.toSite() ? "at " : "here, from ") + request.host();
         if (options.json()) {
             DryRun dry = options.dryRun() ? DryRun.of(end.bytes(), limit, forecast) : null;
             Compared compared = options.isComparison() ? report.compared(end) : null;
             out.println(report.json(end, seconds, seconds(started, asked), dry, compared));
         } else if (options.isComparison()) {
-            out.println(report.comparedLine(end, where, seconds));
+            out.println(report.comparedLine(end, request.where(), seconds));
         } else if (options.dryRun()) {
             out.println(CopyReport.dryLine(end, limit, forecast));
         } else {
-            out.println(report.line(end, where, seconds));
+            out.println(report.line(end, request.where(), seconds));
         }
         out.flush();
         // Other copies say nothing about how fast the link is.
@@ -243,7 +244,7 @@ public final class CopyCommand {
     }
 
     private String way(SiteAddress site) {
-        return EarlierCopies.way(site, request.toSite(), options.copy());
+        return EarlierCopies.way(site, request.direction(), options.copy());
     }
 
     /** Runs in the thread that ends the process at a signal. The copy is cut off where it is, as by a power failure. */

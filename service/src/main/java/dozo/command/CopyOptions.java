@@ -35,10 +35,12 @@ final class CopyOptions {
                              [--files-from FILE] [--manifest FILE] [-v | -q] [--json]
                              SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
+              or:  dozo copy [the same options] USER@HOST:/SRC… USER@HOST:/DST
 
             Copies files and folders to a site or from one over SFTP, and verifies each by
-            its digest. Repeat the command to finish an interrupted copy; nothing is
-            copied twice.
+            its digest; from one site to another through this machine, which stores none
+            of them. Repeat the command to finish an interrupted copy; nothing is copied
+            twice.
 
             A single SRC is copied to DST itself: a folder's content into DST, a file as
             DST. If DST ends in a slash (or is ., .., ~ or empty), or there are several
@@ -52,10 +54,12 @@ final class CopyOptions {
             Paths at the site that do not begin with a slash are below the login's home
             folder. Put ./ before a local name with a colon, and brackets around an IPv6
             address; scp://USER@HOST:PORT/PATH is supported, too, with PATH below the home
-            folder.
+            folder. -P, -i, -J and -o hold for both sites, if there are two; what differs
+            goes into ~/.ssh/config, and a port also into such an address.
 
               -r, -a            copy folders recursively
-              -p, -t            keep times and modes: this is always done
+              -p, -t, -3        keep times and modes, and copy from site to site through
+                                this machine: this is always done
               -P PORT           the site's SSH port (22)
               -i IDENTITY       the private key's file; else the agent's keys, and the first
                                 of id_ed25519, id_ecdsa, id_rsa in ~/.ssh. If it has a
@@ -284,8 +288,8 @@ final class CopyOptions {
                 case 'q' -> quiet = true;
                 case 'h' -> help = true;
                 case 'V' -> version = true;
-                case 'p', 't' -> {
-                    // Times and modes are always kept.
+                case 'p', 't', '3' -> {
+                    // Times and modes are always kept, and copies between sites always pass through this machine.
                 }
                 case 'P', 'i', 'J', 'o', 'F' -> {
                     String rest = argument.substring(i + 1);

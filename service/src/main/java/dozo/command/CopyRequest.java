@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.copy.Copy;
+import dozo.copy.CopyBetweenSites;
 import dozo.copy.CopyFromSite;
 import dozo.copy.CopyToSite;
 import dozo.file.FilePath;
@@ -33,15 +34,20 @@ final class CopyRequest {
     private final Location destination;
     private final boolean into;
     private final boolean folders;
-    private final Location.There there;
+
+    /** The site that the sources are at; null: this machine. */
+    private final Location.@Nullable There source;
 
     private CopyRequest(List<Location> sources, Location destination, boolean folders) {
         this.sources = sources;
         this.destination = destination;
         this.folders = folders;
         this.into = sources.size() > 1 || destination.isFolder();
-        this.there = there(sources, destination);
+        this.source = source(sources, destination);
     }
+
+    /** Sources as they are named at a site, and whether they go into the destination. */
+    private record Sources(List<FilePath> paths, boolean into) {}
 
     /**
      * Parses the arguments.
@@ -60,13 +66,7 @@ final class CopyRequest {
     /** Returns a server with a folder as its root. Asks the server for the login's home folder if the path needs it. */
     static SiteAddress folder(Location.There there, Login login) throws RemoteException, InterruptedException {
         SiteAddress site = login.site(there);
-        byte[] home = new byte[0];
-        if (there.isRelative()) {
-            try (Lanes lanes = Lanes.to(site, 1)) {
-                home = lanes.next().sftp().realPath(new byte[] {'.'});
-            }
-        }
-        FilePath folder = there.path(home);
+        FilePath folder = path(there, site);
         if (!folder.isUtf8() || hasControls(folder.bytes())) {
             throw new Failure(
                     Exit.REFUSED, "TARGET: %s: expected a name in UTF-8 without control characters".formatted(folder));
@@ -74,49 +74,101 @@ final class CopyRequest {
         return at(site, folder);
     }
 
-    /** Returns the host as text for people. */
-    String host() {
-        return Login.visible(there.host());
+    /** Returns where the copies are, as text for people. */
+    String where() {
+        String at = destination instanceof Location.There there ? "at " + there.host() : "here";
+        return Login.visible(source == null ? at : at + ", from " + source.host());
     }
 
-    boolean toSite() {
-        return destination instanceof Location.There;
+    /** Returns what distinguishes this request's direction from others with the same {@link #site}. */
+    String direction() {
+        return !(destination instanceof Location.There)
+                ? "from"
+                : source == null ? "to" : "from %s %s %d to".formatted(source.user(), source.host(), source.port());
     }
 
-    /** Returns the only site of the request, with {@code "/"} as its root. */
+    /** Returns the site of the destination, or else of the sources, with {@code "/"} as its root. */
     SiteAddress site(Login login) {
-        return login.site(there);
+        return login.site(destination instanceof Location.There there ? there : Objects.requireNonNull(source));
     }
 
-    /** Returns the copy with this address of the site. First asks the site if it must know what exists there. */
-    Copy copy(SiteAddress site, Copy.Options options) throws RemoteException, InterruptedException {
-        boolean relative = all().anyMatch(place -> place instanceof Location.There remote && remote.isRelative());
-        List<FilePath> typed = toSite() ? List.of() : remote(sources, new byte[] {'/', '~'});
-        boolean asks =
-                relative || typed.stream().anyMatch(path -> !folders || RemotePattern.hasWildcards(path.bytes()));
+    /**
+     * Returns the copy with this address of {@link #site}. First asks the sites if it must know what exists there.
+     *
+     * @param login for the site of the sources, if the destination is at another one
+     */
+    Copy copy(SiteAddress site, Login login, Copy.Options options) throws RemoteException, InterruptedException {
+        return switch (destination) {
+            case Location.Here here -> {
+                Sources from = sources(site);
+                yield new CopyFromSite(site, from.paths, here.path(), from.into, options);
+            }
+            case Location.There there -> copyTo(site, path(there, site), login, options);
+        };
+    }
+
+    private Copy copyTo(SiteAddress site, FilePath target, Login login, Copy.Options options)
+            throws RemoteException, InterruptedException {
+        FilePath root = root(target);
+        if (source == null) {
+            List<Path> from =
+                    sources.stream().map(each -> ((Location.Here) each).path()).toList();
+            return new CopyToSite(at(site, root), from, below(root, target), into, options);
+        }
+        if (options.comparing()) {
+            throw new Failure(
+                    Exit.USAGE,
+                    "--checksum with --dry-run compares this machine with a site, not two sites; a copy from site to site compares"
+                            + " their digests and moves only what differs");
+        }
+        SiteAddress other = login.site(source);
+        Sources from = sources(other);
+        if (other.host().equals(site.host()) && other.port() == site.port()) {
+            from.paths.forEach(each -> refuseOverlap(each, from.into ? target.resolve(each.name()) : target));
+        }
+        return new CopyBetweenSites(other, from.paths, at(site, root), below(root, target), from.into, options);
+    }
+
+    /** Refuses what would be copied onto itself, or again and again. */
+    private static void refuseOverlap(FilePath source, FilePath target) {
+        if (source.startsWith(target) || target.startsWith(source)) {
+            throw new Failure(
+                    Exit.REFUSED,
+                    "DST: /%s and SRC: /%s overlap at the same host; choose another DST".formatted(target, source));
+        }
+    }
+
+    /** Returns the path of a location, and asks the site for the login's home folder if needed. */
+    private static FilePath path(Location.There there, SiteAddress site) throws RemoteException, InterruptedException {
+        if (!there.isRelative()) {
+            return there.path(new byte[0]);
+        }
+        try (Lanes lanes = Lanes.to(site, 1)) {
+            return there.path(home(lanes.next().sftp()));
+        }
+    }
+
+    private static byte[] home(Sftp sftp) throws RemoteException, InterruptedException {
+        return sftp.realPath(new byte[] {'.'});
+    }
+
+    /** Returns the sources at a site, and asks it if it must know what exists there. */
+    private Sources sources(SiteAddress site) throws RemoteException, InterruptedException {
+        boolean relative = sources.stream().anyMatch(each -> ((Location.There) each).isRelative());
+        boolean asks = relative
+                || remote(sources, new byte[0]).stream()
+                        .anyMatch(path -> !folders || RemotePattern.hasWildcards(path.bytes()));
         if (!asks) {
-            return copy(site, options, null, new byte[0]);
+            return new Sources(remote(sources, new byte[0]), into);
         }
         try (Lanes lanes = Lanes.to(site, 1)) {
             Sftp sftp = lanes.next().sftp();
-            return copy(site, options, sftp, relative ? sftp.realPath(new byte[] {'.'}) : new byte[0]);
+            return sources(sftp, remote(sources, relative ? home(sftp) : new byte[0]));
         }
-    }
-
-    private Copy copy(SiteAddress site, Copy.Options options, @Nullable Sftp sftp, byte[] home)
-            throws RemoteException, InterruptedException {
-        if (!(destination instanceof Location.Here here)) {
-            return copyTo(site, options, home);
-        }
-        List<FilePath> from = remote(sources, home);
-        return sftp == null
-                ? new CopyFromSite(site, from, here.path(), into, options)
-                : copyFrom(site, options, sftp, from, here.path());
     }
 
     /** What patterns match goes into the destination, also if it is only one. */
-    private Copy copyFrom(SiteAddress site, Copy.Options options, Sftp sftp, List<FilePath> typed, Path target)
-            throws RemoteException, InterruptedException {
+    private Sources sources(Sftp sftp, List<FilePath> typed) throws RemoteException, InterruptedException {
         List<FilePath> from = new ArrayList<>();
         boolean many = into;
         for (FilePath source : typed) {
@@ -132,19 +184,11 @@ final class CopyRequest {
                             .isPresent());
         }
         checkNames(many, from.stream().map(FilePath::name).toList());
-        return new CopyFromSite(site, from, target, many, options);
-    }
-
-    private Copy copyTo(SiteAddress site, Copy.Options options, byte[] home) {
-        FilePath target = there.path(home);
-        FilePath root = root(target);
-        List<Path> from =
-                sources.stream().map(source -> ((Location.Here) source).path()).toList();
-        return new CopyToSite(at(site, root), from, below(root, target), into, options);
+        return new Sources(from, many);
     }
 
     private void check() {
-        if (!toSite()) {
+        if (source != null) {
             checkNames(
                     into,
                     sources.stream()
@@ -191,37 +235,27 @@ final class CopyRequest {
         }
     }
 
-    private java.util.stream.Stream<Location> all() {
-        return java.util.stream.Stream.concat(sources.stream(), java.util.stream.Stream.of(destination));
-    }
-
     private static List<FilePath> remote(List<Location> places, byte[] home) {
         return places.stream().map(place -> ((Location.There) place).path(home)).toList();
     }
 
-    /** Returns the only site of the request. */
-    private static Location.There there(List<Location> sources, Location destination) {
-        boolean away = sources.stream().anyMatch(Location.There.class::isInstance);
-        boolean near = sources.stream().anyMatch(Location.Here.class::isInstance);
-        if (destination instanceof Location.There site) {
-            if (away) {
-                throw usage("copying from site to site is not supported: copy to this machine first, then from here"
-                        + " to the other site");
+    /** Returns the site that the sources are at; null: this machine, and the destination is at a site. */
+    private static Location.@Nullable There source(List<Location> sources, Location destination) {
+        if (sources.stream().noneMatch(Location.There.class::isInstance)) {
+            if (!(destination instanceof Location.There)) {
+                throw usage("SRC or DST must be at a site, such as USER@HOST:/PATH; put ./ before a local name with a"
+                        + " colon");
             }
-            return site;
-        }
-        if (!away) {
-            throw usage(
-                    "SRC or DST must be at a site, such as USER@HOST:/PATH; put ./ before a local name with a colon");
+            return null;
         }
         Location.There first = null;
         for (Location source : sources) {
-            if (near || !(source instanceof Location.There site) || !isSame(first, site)) {
+            if (!(source instanceof Location.There site) || !isSame(first, site)) {
                 throw usage("all sources must be at the same site, with the same user");
             }
             first = site;
         }
-        return Objects.requireNonNull(first);
+        return first;
     }
 
     private static boolean isSame(Location.@Nullable There one, Location.There other) {

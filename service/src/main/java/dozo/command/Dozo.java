@@ -228,7 +228,7 @@ public final class Dozo {
     @Command(
             name = "copy",
             description =
-                    "Copies files to a site or from one, and verifies them; needs no service. See dozo copy --help.")
+                    "Copies files to a site, from one, or between two, and verifies them; needs no service. See dozo copy --help.")
     int copy(
             @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
                     List<String> arguments) {

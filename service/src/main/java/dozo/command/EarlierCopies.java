@@ -48,16 +48,10 @@ final class EarlierCopies {
     }
 
     /** Returns what identifies copies that are alike: the same site and direction, with the same options. */
-    static String way(SiteAddress site, boolean toSite, Copy.Options options) {
+    static String way(SiteAddress site, String direction, Copy.Options options) {
         MessageDigest digest = Digest.algorithm();
         digest.update("%s %s %s %d %d %s"
-                .formatted(
-                        toSite ? "to" : "from",
-                        site,
-                        site.way().jump(),
-                        site.way().dscp(),
-                        options.lanes(),
-                        options.sftpAlone())
+                .formatted(direction, site, site.way().jump(), site.way().dscp(), options.lanes(), options.sftpAlone())
                 .getBytes(StandardCharsets.UTF_8));
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
     }

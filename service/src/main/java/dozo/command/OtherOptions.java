@@ -22,7 +22,6 @@ final class OtherOptions {
     private static final String BY_NAME = "leave files out by --exclude, or choose them by --files-from";
 
     private static final Map<String, String> INSTEAD = Map.ofEntries(
-            Map.entry("-3", "copy to this machine first, then from here to the other site"),
             Map.entry("-4", "give an IPv4 address instead of the host's name"),
             Map.entry("-6", "give an IPv6 address in brackets instead of the host's name"),
             Map.entry("-A", NO_OWNERS),

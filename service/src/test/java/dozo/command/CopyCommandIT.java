@@ -330,6 +330,65 @@ class CopyCommandIT {
                 .contains("a dry run verifies nothing");
     }
 
+    @Test
+    void twoSitesWithTheirOwnPortsAndKeysAreCopiedBetween() throws Exception {
+        Files.writeString(source.resolve("sub/scratch.tmp"), "no");
+        Files.createDirectory(there.resolve("other"));
+        try (LoopbackSite from = LoopbackSite.openSsh(folder.resolve("keys-of-a"), source, 0)) {
+            String config = Files.writeString(folder.resolve("config"), host("a", from) + host("b", site))
+                    .toString();
+            String all = "b:%s/all".formatted(there);
+            String[] part = {"-3qrv", "-F", config, "--exclude=*.tmp", "a:" + source};
+            Path manifest = folder.resolve("manifest");
+
+            Ended dry = between(with(part, "-n", all));
+            assertThat(there).isDirectoryNotContaining("glob:**/all");
+            Ended first = between(with(part, "--manifest=" + manifest, "--limit=1GB", all));
+            JsonNode again = Connection.JSON.readTree(
+                    between(with(part, "--json", all)).ends(0).out());
+
+            assertThat(dry.ends(0).out()).contains("11 B would be copied", "no earlier copy of this kind");
+            assertThat(dry.err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
+            assertThat(first.ends(0).out()).contains("all verified at b, from a, ");
+            assertThat(first.err().lines()).containsExactlyInAnyOrder("a.txt", "sub/b.txt");
+            check(manifest, there.resolve("all"));
+            assertThat(again.path("bytesVerified").asLong()).isEqualTo(11);
+            assertThat(again.path("bytesMoved").asLong()).isZero();
+            assertThat(Files.getLastModifiedTime(there.resolve("all/a.txt"))).isEqualTo(LONG_AGO);
+
+            between("-q", "-F", config, "a:%s/*.txt".formatted(source), "b:%s/other/new".formatted(there))
+                    .ends(0);
+            assertThat(names(there.resolve("other/new"))).containsExactly("a.txt");
+            assertThat(between("-q", "-F", config, "a:%s/sub".formatted(source), all)
+                            .ends(Exit.REFUSED)
+                            .err())
+                    .contains("use -r to copy folders");
+            assertThat(between("-q", "-F", config, "a:%s/none".formatted(source), all)
+                            .ends(Exit.REFUSED)
+                            .err())
+                    .contains("source/none");
+        }
+    }
+
+    private static String host(String name, LoopbackSite site) throws IOException {
+        SiteAddress address = site.address();
+        Path known = Files.writeString(
+                address.identity().resolveSibling("known-to-" + name),
+                "[127.0.0.1]:%d %s%n".formatted(address.port(), address.hostKey()));
+        return """
+                Host %s
+                  HostName 127.0.0.1
+                  Port %d
+                  User %s
+                  IdentityFile %s
+                  UserKnownHostsFile %s
+                """.formatted(name, address.port(), address.user(), address.identity(), known);
+    }
+
+    private Ended between(String... arguments) {
+        return Ended.by((out, err) -> CopyCommand.execute(List.of(arguments), out, err, earlier));
+    }
+
     private static void check(Path list, Path at) throws Exception {
         Process sha256sum = new ProcessBuilder("sha256sum", "-c", "--strict", list.toString())
                 .directory(at.toFile())

@@ -140,10 +140,11 @@ class CopyCommandTest {
     @Test
     void oneEndIsASite() {
         assertRefused(Exit.USAGE, "SRC or DST must be at a site", "a", "b");
-        assertRefused(Exit.USAGE, "from site to site", "h:/a", "i:/b");
         assertRefused(Exit.USAGE, "at the same site", "h:/a", "i:/b", "c");
         assertRefused(Exit.USAGE, "at the same site", "h:/a", "b", "c");
         assertRefused(Exit.USAGE, "at the same site", "me@h:/a", "you@h:/a", "c");
+        assertRefused(Exit.USAGE, "at the same site", "h:/a", "i:/b", "k:/c");
+        assertRefused(Exit.USAGE, "at the same site", "h:/a", "b", "k:/c");
     }
 
     @Test
@@ -156,7 +157,34 @@ class CopyCommandTest {
         assertRefused(Exit.REFUSED, "two sources have the name file", file.toString(), other.toString(), "h:/b");
         assertRefused(Exit.REFUSED, "two sources have the name file", "h:/a/file", "h:/b/file", "c");
         assertRefused(Exit.REFUSED, "the root folder has no name", "-r", "/", "h:/b/");
+        assertRefused(Exit.REFUSED, "two sources have the name file", "h:/a/file", "h:/b/file", "i:/c");
         assertRefused(Exit.REFUSED, "without ..", "h:/a/../b", "c");
+    }
+
+    @Test
+    void nothingIsCopiedOntoItselfOrIntoItselfAtOneHost() {
+        for (String target : List.of("dr:/a", "dr:/a/b/c/d", "you@dr:/a/b/c", "dr:/a/b/", "dr:/a/b/c/")) {
+            assertRefused(
+                    Exit.REFUSED,
+                    "and SRC: /a/b/c overlap at the same host",
+                    "-r",
+                    "-i" + key,
+                    "-oUserKnownHostsFile=" + knownHosts,
+                    "dr:/a/b/c",
+                    target);
+        }
+    }
+
+    @Test
+    void twoSitesAreNotOnlyCompared() {
+        assertRefused(
+                Exit.USAGE,
+                "not two sites",
+                "-rnc",
+                "-i" + key,
+                "-oUserKnownHostsFile=" + knownHosts,
+                "dr:/a",
+                "dr:/b");
     }
 
     @Test

@@ -94,26 +94,26 @@ class EarlierCopiesTest {
     void onlyTheSameWayOfCopyingIsComparable() {
         SiteAddress site = new SiteAddress("dr", 22, "backup", "/", Path.of("key"), "ssh-ed25519 AAAA");
         Copy.Options options = new Copy.Options(0, 0, false, false);
-        String way = EarlierCopies.way(site, true, options);
+        String way = EarlierCopies.way(site, "to", options);
 
-        assertThat(EarlierCopies.way(site, true, new Copy.Options(0, 1_000, true, false)))
+        assertThat(EarlierCopies.way(site, "to", new Copy.Options(0, 1_000, true, false)))
                 .as("a dry run with a limit asks about it")
                 .isEqualTo(way);
         assertThat(EarlierCopies.way(
                         site.by(new Way(Optional.empty(), 0, Optional.of(Path.of("agent.7")), Optional.empty())),
-                        true,
+                        "to",
                         options))
                 .as("an agent's socket has another name in each session")
                 .isEqualTo(way);
         assertThat(List.of(
-                        EarlierCopies.way(site, false, options),
-                        EarlierCopies.way(site, true, new Copy.Options(2, 0, false, false)),
-                        EarlierCopies.way(site, true, new Copy.Options(0, 0, false, true)),
-                        EarlierCopies.way(site.by(new Way(Optional.empty(), 10)), true, options),
-                        EarlierCopies.way(site.behind(site), true, options),
+                        EarlierCopies.way(site, "from", options),
+                        EarlierCopies.way(site, "to", new Copy.Options(2, 0, false, false)),
+                        EarlierCopies.way(site, "to", new Copy.Options(0, 0, false, true)),
+                        EarlierCopies.way(site.by(new Way(Optional.empty(), 10)), "to", options),
+                        EarlierCopies.way(site.behind(site), "to", options),
                         EarlierCopies.way(
                                 new SiteAddress("dr", 2222, "backup", "/", Path.of("key"), "ssh-ed25519 AAAA"),
-                                true,
+                                "to",
                                 options)))
                 .doesNotHaveDuplicates()
                 .doesNotContain(way);

@@ -237,7 +237,7 @@ public final class CopyToSite implements Copy {
     }
 
     /** Returns whether something other than a folder has this name at the destination. */
-    private static boolean isNoFolder(Lane lane, FilePath top) throws RemoteException, InterruptedException {
+    static boolean isNoFolder(Lane lane, FilePath top) throws RemoteException, InterruptedException {
         return lane.sftp()
                 .lstat(top)
                 .filter(there -> there.kind() != Kind.DIRECTORY)

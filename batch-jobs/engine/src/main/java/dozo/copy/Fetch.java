@@ -195,9 +195,7 @@ record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
             case null -> throw new IllegalStateException("nothing came of " + wanted.file.path());
             case Missing(Problem problem, String message) -> outcomes.failed(wanted.file, problem, message);
             case Changed(RemoteFacts now) -> {
-                if (!wanted.changed
-                        && now.kind() == RemoteFacts.Kind.FILE
-                        && Long.compareUnsigned(now.sizeBytes(), Units.FILE_BYTES_MAX) <= 0) {
+                if (!wanted.changed && now.kind() == RemoteFacts.Kind.FILE && !Units.isTooLarge(now.sizeBytes())) {
                     outcomes.resized(now.sizeBytes() - wanted.file.facts().sizeBytes());
                     return Optional.of(wanted.asIs(now));
                 }

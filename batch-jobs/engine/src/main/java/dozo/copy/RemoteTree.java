@@ -85,7 +85,7 @@ final class RemoteTree {
             visitor.problem(found.path(), Problem.SPECIAL, "socket, device or fifo; not copied");
             return;
         }
-        if (Long.compareUnsigned(found.contentBytes(), Units.FILE_BYTES_MAX) > 0) {
+        if (Units.isTooLarge(found.contentBytes())) {
             visitor.problem(
                     found.path(),
                     Problem.UNREADABLE,

@@ -4,6 +4,7 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
+import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.send.Outcome;
@@ -11,6 +12,7 @@ import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.Route;
 import dozo.send.Sender;
+import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -32,13 +35,47 @@ final class SendUnits implements AutoCloseable {
 
     private final Sender sender;
     private final Route route;
+    private final Origin origin;
     private final Consumer<Outcome> outcomes;
     private final Units<Entry> units = new Units<>(UNDER_WAY_MAX, this::send);
     private final List<Entry> folders = Collections.synchronizedList(new ArrayList<>());
 
+    /** Where the entries come from. */
+    interface Origin {
+
+        /** Returns what the files of a unit are read from. */
+        SourceFolder of(List<Entry> unit);
+
+        /** Returns the facts of an entry at this moment; empty: it no longer exists. */
+        Optional<Facts> now(FilePath path) throws RemoteException, InterruptedException;
+    }
+
+    /** One source for all units; if entries may change, a folder of this machine. */
+    private record OneSource(SourceFolder source) implements Origin {
+
+        @Override
+        public SourceFolder of(List<Entry> unit) {
+            return source;
+        }
+
+        @Override
+        public Optional<Facts> now(FilePath path) {
+            try {
+                return Optional.of(DirectoryTree.facts(path.under(source.path())));
+            } catch (IOException e) {
+                return Optional.empty();
+            }
+        }
+    }
+
     SendUnits(Sender sender, Route route, Consumer<Outcome> outcomes) {
+        this(sender, route, new OneSource(route.source()), outcomes);
+    }
+
+    SendUnits(Sender sender, Route route, Origin origin, Consumer<Outcome> outcomes) {
         this.sender = sender;
         this.route = route;
+        this.origin = origin;
         this.outcomes = outcomes;
     }
 
@@ -71,7 +108,7 @@ final class SendUnits implements AutoCloseable {
 
     private void send(List<Entry> entries) throws RemoteException, InterruptedException {
         List<Entry> changed = new ArrayList<>();
-        for (Outcome outcome : sender.send(route, unit(entries))) {
+        for (Outcome outcome : sendOnce(entries)) {
             if (outcome instanceof Failed failed && failed.problem() == Problem.CHANGED) {
                 changed.add(failed.entry());
             } else if (outcome instanceof Verified && outcome.entry().facts().kind() == EntryKind.DIRECTORY) {
@@ -87,22 +124,21 @@ final class SendUnits implements AutoCloseable {
 
     /** Sends a file that has changed since it was found as it is now, once; if it changes again it is a finding. */
     private Outcome sendAgain(Entry before) throws RemoteException, InterruptedException {
-        Facts facts;
-        try {
-            facts = DirectoryTree.facts(before.path().under(route.source().path()));
-        } catch (IOException e) {
+        Optional<Facts> facts = origin.now(before.path());
+        if (facts.isEmpty()) {
             return new Failed(before, Problem.VANISHED, before.path() + ": no longer exists");
         }
-        if (facts.kind() == EntryKind.DIRECTORY) {
+        if (facts.get().kind() == EntryKind.DIRECTORY) {
             return new Failed(
                     before, Problem.CHANGED, before.path() + ": is a folder now; run again to copy its content");
         }
-        Entry now = new Entry(before.number(), before.path(), facts);
-        return sender.send(route, unit(List.of(now))).getFirst();
+        Entry now = new Entry(before.number(), before.path(), facts.get());
+        return sendOnce(List.of(now)).getFirst();
     }
 
-    private static Unit unit(List<Entry> entries) {
+    private List<Outcome> sendOnce(List<Entry> entries) throws RemoteException, InterruptedException {
         Entry first = entries.getFirst();
-        return Units.isLarge(first.facts().sizeBytes()) ? new Unit.Large(first) : new Unit.Bundle(entries);
+        Unit unit = Units.isLarge(first.facts().sizeBytes()) ? new Unit.Large(first) : new Unit.Bundle(entries);
+        return sender.send(route.from(origin.of(entries)), unit);
     }
 }

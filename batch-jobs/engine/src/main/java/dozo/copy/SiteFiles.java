@@ -148,21 +148,21 @@ final class SiteFiles {
         }
     }
 
-    Optional<RemoteFacts> facts(FilePath file) throws IOException, InterruptedException {
+    Optional<RemoteFacts> facts(FilePath file) throws RemoteException, InterruptedException {
         return lanes.over(lane -> lane.sftp().lstat(file));
     }
 
     /** Returns whether this is a folder that can be read, or a link to one. */
-    boolean isFolder(FilePath folder) throws IOException, InterruptedException {
+    boolean isFolder(FilePath folder) throws RemoteException, InterruptedException {
         return lanes.over(lane -> lane.sftp().isReadableFolder(folder));
     }
 
-    byte[] linkText(FilePath link) throws IOException, InterruptedException {
+    byte[] linkText(FilePath link) throws RemoteException, InterruptedException {
         return lanes.over(lane -> lane.sftp().readlink(link));
     }
 
     /** Returns the digests of these files, as far as there are any. */
-    Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws IOException, InterruptedException {
+    Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws RemoteException, InterruptedException {
         try {
             return lanes.over(lane -> digest.digests(lane, files, bytes));
         } catch (RemoteException e) {
@@ -176,7 +176,8 @@ final class SiteFiles {
     }
 
     /** Returns the digests of the first ranges of a file, if they cost less than the ranges themselves. */
-    Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count) throws IOException, InterruptedException {
+    Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count)
+            throws RemoteException, InterruptedException {
         List<Integer> first = IntStream.range(0, count).boxed().toList();
         return first.isEmpty() ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, first));
     }

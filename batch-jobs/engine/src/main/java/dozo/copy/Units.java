@@ -34,6 +34,11 @@ final class Units<T> implements AutoCloseable {
         return sizeBytes > LARGE_BYTES;
     }
 
+    /** Returns whether no file has this size, as a site reports it: an unsigned number. */
+    static boolean isTooLarge(long sizeBytes) {
+        return Long.compareUnsigned(sizeBytes, FILE_BYTES_MAX) > 0;
+    }
+
     /** Adds an item. Not to be called by two threads at once. */
     void add(T one, long sizeBytes) throws IOException, InterruptedException {
         if (isLarge(sizeBytes)) {

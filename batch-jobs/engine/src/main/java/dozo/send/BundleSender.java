@@ -134,7 +134,9 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
                     return sendFile(route, file, look);
                 }
             }));
-            arrivals.replaceAll((_, arrival) -> earlier.check(route, arrival));
+            for (Map.Entry<Entry, Arrival> each : arrivals.entrySet()) {
+                each.setValue(earlier.check(route, each.getValue()));
+            }
             return arrivals;
         }
     }
@@ -159,12 +161,19 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
     /** Sends one file under its temporary name, or finds it under its final name. */
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entries.with(route, file, failed -> failed, lane -> {
+            FilePath finalName = route.finalName(file);
+            if (look && !route.source().isLocal()) {
+                // Saves fetching it only to compare it.
+                Optional<RemoteFacts> there = standing(lane, route, file);
+                Optional<Digest> known = there.isPresent() ? route.source().known(file) : Optional.empty();
+                if (known.isPresent()) {
+                    return new Arrived(
+                            file, known.get(), finalName, there.orElseThrow().mode());
+                }
+            }
             // Opens the source first, so that nothing is created at the site for an unreadable file.
             try (SourceFile source = content.open(route, file, engine.lanes().files())) {
-                FilePath finalName = route.finalName(file);
-                Optional<RemoteFacts> there = look && mayStand(lane, route, finalName.parent())
-                        ? engine.tree().standing(lane, finalName, file)
-                        : Optional.empty();
+                Optional<RemoteFacts> there = look ? standing(lane, route, file) : Optional.empty();
                 if (there.isPresent()) {
                     return new Arrived(
                             file,
@@ -178,6 +187,15 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
                 return new Arrived(file, sent, temporary, SiteFacts.of(file).mode());
             }
         });
+    }
+
+    /** Returns the facts of what may be this file, already under its final name. */
+    private Optional<RemoteFacts> standing(Lane lane, Route route, Entry file)
+            throws RemoteException, InterruptedException {
+        FilePath finalName = route.finalName(file);
+        return mayStand(lane, route, finalName.parent())
+                ? engine.tree().standing(lane, finalName, file)
+                : Optional.empty();
     }
 
     /**

@@ -28,7 +28,7 @@ public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
      * Turns an arrival into a failure if the source knows another digest of the file, or if the file is to replace a
      * damaged copy and does not have the verified digest: nobody knows which is right.
      */
-    Arrival check(Route route, Arrival arrival) {
+    Arrival check(Route route, Arrival arrival) throws InterruptedException {
         if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
             Optional<Failed> differs = route.source().differs(file, digest);
             if (differs.isPresent()) {

@@ -16,6 +16,7 @@ import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.Stripes.Stripe;
 import java.security.MessageDigest;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A temporary file of an earlier attempt is reused as far as it is verified: the site digests each complete range of
  * it, and ranges with the source's digest are not sent again. A restart therefore reads what was sent a second time, on
- * both sides, and needs no stored state (ADR 0014).
+ * both sides, and needs no stored state (ADR 0014). A source at a site computes the digests of its ranges there.
  *
  * <p>Of a changed file, the site copies the ranges that it has under the final name, and only the others are sent (ADR
  * 0107). What arrived is proven by its own digest, however it came.
@@ -166,14 +167,21 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         FilePath temporary = route.temporaryName(file);
         long size = file.facts().sizeBytes();
         Map<Integer, Digest> left = there.left;
+        Map<Integer, Digest> atSource = left.isEmpty()
+                ? Map.of()
+                : route.source().ranges(file, there.rangeBytes, Collections.max(left.keySet()) + 1);
+        boolean allRead = true;
         try (Stripes stripes = new Stripes(engine.lanes(), temporary, left.isEmpty())) {
             Part equal = null;
             for (long at = 0; at < size; at += there.rangeBytes) {
                 long length = Math.min(there.rangeBytes, size - at);
                 int number = (int) (at / there.rangeBytes);
                 boolean compared = left.containsKey(number) || there.earlier.containsKey(number);
-                Digest here = compared ? read(source, at, length, whole) : null;
+                Digest known = atSource.get(number);
+                Digest read = compared && known == null ? read(source, at, length, whole) : null;
+                Digest here = known == null ? read : known;
                 if (compared && Objects.equals(here, left.get(number))) {
+                    allRead &= known == null;
                     continue;
                 }
                 if (compared && Objects.equals(here, there.earlier.get(number))) {
@@ -186,7 +194,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
                     engine.lanes().next().sftp().cutOff(temporary, at);
                     left = Map.of();
                 }
-                content.send(source, at, length, holes, () -> stripes.next().file(), compared ? null : whole);
+                content.send(source, at, length, holes, () -> stripes.next().file(), read == null ? whole : null);
             }
             copy(stripes, equal);
             source.checkUnchanged();
@@ -198,7 +206,15 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         } else {
             facts.set(engine.lanes().next(), temporary);
         }
-        return Digest.of(whole.digest());
+        return allRead ? Digest.of(whole.digest()) : digestOfSource();
+    }
+
+    /** Returns the digest computed at the source's site, for a file of which not all ranges were read here. */
+    private Digest digestOfSource() throws SourceProblem, InterruptedException {
+        return route.source()
+                .known(file)
+                .orElseThrow(() ->
+                        new SourceProblem(Problem.UNPROVEN, file.path() + ": the source's site returned no digest"));
     }
 
     /** Returns the second part, or both as one; has the site copy the first if they are not one. */

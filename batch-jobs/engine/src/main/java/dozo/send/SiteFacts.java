@@ -2,11 +2,13 @@ package dozo.send;
 
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.remote.Lane;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The mode and time of an entry at the site. The manifest has those of the source; at the site the owner always keeps
@@ -39,6 +41,30 @@ public record SiteFacts(int mode, long modifiedSeconds) {
             case DIRECTORY -> Kind.DIRECTORY;
             case LINK -> Kind.LINK;
         };
+    }
+
+    /**
+     * Returns the facts of what is at a site and to be copied from there.
+     *
+     * @param linkTarget the text of a link, otherwise null
+     */
+    public static Facts ofSource(RemoteFacts there, byte @Nullable [] linkTarget) {
+        EntryKind kind = switch (there.kind()) {
+            case FILE -> EntryKind.FILE;
+            case DIRECTORY -> EntryKind.DIRECTORY;
+            case LINK -> EntryKind.LINK;
+            case OTHER -> throw new IllegalArgumentException("no entry: " + there);
+        };
+        return Facts.told(
+                kind,
+                there.sizeBytes(),
+                there.modifiedSeconds() * NANOS,
+                Facts.UNKNOWN_NANOS,
+                there.mode(),
+                1,
+                0,
+                linkTarget,
+                null);
     }
 
     /** Returns whether a file at the site has these. */

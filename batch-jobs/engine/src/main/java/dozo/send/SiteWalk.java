@@ -2,13 +2,10 @@ package dozo.send;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.file.EntryKind;
-import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
-import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.send.FolderQueue.Name;
 import dozo.source.Listings;
@@ -16,7 +13,6 @@ import dozo.source.Listings.Listing;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,7 +82,7 @@ final class SiteWalk {
                     listings.problem(name.path().below(top), Problem.SPECIAL, "socket, device or fifo at the site");
                     continue;
                 }
-                into.entry(name.path().name(), facts(name.facts(), targets.get(name.path())));
+                into.entry(name.path().name(), SiteFacts.ofSource(name.facts(), targets.get(name.path())));
                 if (name.facts().kind() == Kind.DIRECTORY) {
                     folders.add(name.path());
                 }
@@ -101,24 +97,5 @@ final class SiteWalk {
         void end() throws IOException, InterruptedException {
             requireNonNull(listing).end();
         }
-    }
-
-    private static Facts facts(RemoteFacts there, byte @Nullable [] target) {
-        EntryKind kind = switch (there.kind()) {
-            case FILE -> EntryKind.FILE;
-            case DIRECTORY -> EntryKind.DIRECTORY;
-            case LINK -> EntryKind.LINK;
-            case OTHER -> throw new IllegalArgumentException("no entry: " + there);
-        };
-        return Facts.told(
-                kind,
-                there.sizeBytes(),
-                TimeUnit.SECONDS.toNanos(there.modifiedSeconds()),
-                Facts.UNKNOWN_NANOS,
-                there.mode(),
-                1,
-                0,
-                target,
-                null);
     }
 }

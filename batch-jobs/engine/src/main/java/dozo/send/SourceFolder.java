@@ -6,14 +6,15 @@ import dozo.send.Outcome.Failed;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What files are read from, created for a unit or a copy: a folder of this machine, or the verified copies at another
- * site. Creating one accesses neither.
+ * What files are read from, created for a unit or a copy: a folder of this machine, or the verified copies or any files
+ * at another site. Creating one accesses none of them.
  */
-public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite {
+public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite, TreeAtSite {
 
     private final Path path;
     private final AtomicInteger slow = new AtomicInteger();
@@ -83,9 +84,23 @@ public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite {
      */
     abstract boolean areOne(Entry sealed, Entry other) throws IOException;
 
-    /** Returns the digest that a file must have, if that is known before it is read. */
-    abstract Optional<Digest> known(Entry file);
+    /**
+     * Returns the digest that a file must have, if that is known before it is read.
+     *
+     * @throws SourceProblem if the source cannot be asked
+     */
+    abstract Optional<Digest> known(Entry file) throws SourceProblem, InterruptedException;
+
+    /**
+     * Returns the digests of the first {@code count} ranges of a file, by their numbers from 0, as far as the source
+     * knows them without having the ranges read here.
+     *
+     * @throws SourceProblem if the source cannot be asked
+     */
+    Map<Integer, Digest> ranges(Entry file, long rangeBytes, int count) throws SourceProblem, InterruptedException {
+        return Map.of();
+    }
 
     /** Returns the failure of a file whose content, as read, does not have the known digest; empty if it has. */
-    abstract Optional<Failed> differs(Entry file, Digest read);
+    abstract Optional<Failed> differs(Entry file, Digest read) throws InterruptedException;
 }

@@ -152,7 +152,8 @@ class ComparisonIT extends CopyTest {
             assertThat(thread.join(LIMIT)).isTrue();
         }
         assertThatThrownBy(run::get).hasCauseInstanceOf(InterruptedException.class);
-        assertThat(findings).isEmpty();
+        // Another unit, with the other files, may have been compared before.
+        assertThat(findings).extracting(Copy.Finding::path).doesNotContain(FilePath.of("same"));
     }
 
     private static boolean isOpenHere(Path file) throws IOException {

@@ -21,12 +21,8 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
@@ -41,7 +37,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CopyFromSiteIT extends CopyTest {
 
     private static final Options TWO_LANES = lanes(2);
-    private static final FileTime LONG_AGO = FileTime.from(Instant.ofEpochSecond(1_000_000_000));
     private static final long LARGE_BYTES = 150_000_000;
 
     private Path source;
@@ -55,7 +50,7 @@ class CopyFromSiteIT extends CopyTest {
 
     @Test
     void aTreeComesBackAsItIs() throws Exception {
-        makeTree();
+        makeTree(source, LARGE_BYTES);
         try (LoopbackSite site = openSsh()) {
             Progress end = copy(site, TWO_LANES);
 
@@ -105,7 +100,7 @@ class CopyFromSiteIT extends CopyTest {
 
     @Test
     void theSameAgainMovesNothingAndMendsWhatIsMissing() throws Exception {
-        makeTree();
+        makeTree(source, LARGE_BYTES);
         try (LoopbackSite site = openSsh()) {
             copy(site, TWO_LANES);
 
@@ -163,7 +158,7 @@ class CopyFromSiteIT extends CopyTest {
 
     @Test
     void anAccountWithoutCommandsIsProvenByReadingBack() throws Exception {
-        makeTree();
+        makeTree(source, LARGE_BYTES);
         Files.delete(source.resolve("large"));
         try (LoopbackSite site = openSsh("ForceCommand internal-sftp");
                 Lanes lanes = Lanes.to(site.address(), 1)) {
@@ -192,7 +187,7 @@ class CopyFromSiteIT extends CopyTest {
     void whatHasAnotherDigestAtTheSiteIsFetchedAgainAndNeverNamed() throws Exception {
         Files.writeString(source.resolve("good"), "hello");
         Files.writeString(source.resolve("lying"), "1234567");
-        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(100))) {
+        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(100, OTHER_DIGEST))) {
             Progress end = copy(site, TWO_LANES);
 
             assertThat(end.complete()).isFalse();
@@ -278,7 +273,7 @@ class CopyFromSiteIT extends CopyTest {
     @Test
     void oneWrongAnswerIsMended() throws Exception {
         Files.writeString(source.resolve("lying"), "1234567");
-        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(1))) {
+        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(1, OTHER_DIGEST))) {
             Progress end = copy(site, TWO_LANES);
 
             assertThat(end.complete()).isTrue();
@@ -303,35 +298,6 @@ class CopyFromSiteIT extends CopyTest {
 
             assertThat(copy(site, TWO_LANES).complete()).isTrue();
         }
-    }
-
-    /** Returns the folder of a site's only sha256sum, which is wrong this many times for files called "lying". */
-    private Path lyingCommands(int times) throws IOException {
-        Path lies = Files.createDirectory(folder.resolve("lies"));
-        for (int i = 0; i < times; i++) {
-            Files.createFile(lies.resolve(String.valueOf(i)));
-        }
-        Path bin = Files.createDirectory(folder.resolve("bin"));
-        executable(bin.resolve("openssl"), "exit 127");
-        executable(bin.resolve("sha256sum"), """
-                /usr/bin/sha256sum "$@" | while read -r digest name; do
-                    case $name in
-                        */lying) rm %s/"$(ls %s | head -n 1)" && digest=%064d ;;
-                    esac
-                    echo "$digest  $name"
-                done 2> /dev/null""".formatted(lies, lies, 0));
-        return executable(folder.resolve("commands"), """
-                case $SSH_ORIGINAL_COMMAND in
-                    *sh*) PATH=%s:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND" ;;
-                    *) for sftp in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec /usr/lib; do
-                           [ ! -x $sftp/sftp-server ] || exec $sftp/sftp-server
-                       done ;;
-                esac""".formatted(bin));
-    }
-
-    private static Path executable(Path file, String script) throws IOException {
-        Files.writeString(file, "#!/bin/sh\n" + script + "\n");
-        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     @Test
@@ -483,42 +449,8 @@ class CopyFromSiteIT extends CopyTest {
         return told;
     }
 
-    /**
-     * Creates names in no encoding, links to anything, and files of nothing, one byte, some megabytes, and more than
-     * one range.
-     */
-    private void makeTree() throws IOException {
-        Files.createFile(source.resolve("none"));
-        Files.writeString(source.resolve("one"), "1");
-        Path sub = Files.createDirectory(source.resolve("sub"));
-        Trees.write(sub.resolve("some"), 3_000_000);
-        for (int i = 0; i < 1_200; i++) {
-            Trees.write(Files.createDirectories(source.resolve("many/" + i % 7)).resolve("file" + i), i);
-        }
-        Path odd = Files.createDirectory(named(source, "8366834883588362")); // フォルダ, in Shift-JIS
-        Files.writeString(named(odd, "ff80"), "odd");
-        Files.writeString(odd.resolve("line\nfeed"), "odd too");
-        Files.writeString(odd.resolve("back\\slash 'quoted\""), "odd as well");
-        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/some"));
-        Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/at all"));
-        Files.createSymbolicLink(source.resolve("odd link"), named(Path.of("/"), "ff80"));
-        SymbolicLinks.make("sub//./".getBytes(), source.resolve("untidy link"));
-        Files.createDirectory(sub.resolve("empty"));
-        large();
-        Files.setPosixFilePermissions(source.resolve("one"), PosixFilePermissions.fromString("r--r-----"));
-        Files.setPosixFilePermissions(sub.resolve("some"), PosixFilePermissions.fromString("rwxr-x--x"));
-        Files.setLastModifiedTime(source.resolve("one"), LONG_AGO);
-        Files.setLastModifiedTime(sub.resolve("empty"), LONG_AGO);
-        Files.setPosixFilePermissions(sub, PosixFilePermissions.fromString("r-xr-x---"));
-        Files.setLastModifiedTime(sub, LONG_AGO);
-    }
-
     private Path large() throws IOException {
         return Trees.write(source.resolve("large"), LARGE_BYTES);
-    }
-
-    private static Path named(Path in, String hex) {
-        return FilePath.ROOT.resolve(HexFormat.of().parseHex(hex)).under(in);
     }
 
     private static CopyFromSite copyOf(LoopbackSite site, FilePath source, Path to, boolean into, Options options) {

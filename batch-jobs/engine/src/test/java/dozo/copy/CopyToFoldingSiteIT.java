@@ -15,8 +15,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +27,6 @@ import org.junit.jupiter.api.Timeout;
 /** Copies to a site that takes different names for one: each name is verified there, or is a finding. */
 @Timeout(300)
 class CopyToFoldingSiteIT extends CopyTest {
-
-    private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2001-09-09T01:46:40Z"));
 
     private Path source;
     private LoopbackSite site;

@@ -85,7 +85,6 @@ FULL = {
         mixed_folders(5000),
     ),
     'large': even('large', 2, GB, 2),
-    'pinned': even('pinned', 10, GB, 10),
     'far-small': even('far-small', 500, 100 * KB, 20),
     'far-large': even('far-large', 2, 128 * MB, 2),
     'long-small': even('long-small', 40_000, 100 * KB, 400),
@@ -101,7 +100,6 @@ SHORT = {
         mixed_folders(200),
     ),
     'large': even('short-large', 2, 16 * MB, 2),
-    'pinned': even('short-large', 2, 16 * MB, 2),
     'far-small': even('short-far-small', 20, 100 * KB, 2),
 }
 

@@ -1,6 +1,5 @@
 package dozo.copy;
 
-import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -20,10 +19,7 @@ import dozo.send.SiteReader;
 import dozo.send.Throttle;
 import java.io.IOException;
 import java.nio.channels.FileLock;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -222,19 +218,7 @@ public final class CopyBetweenSites implements Copy {
         lanes.close();
     }
 
-    /**
-     * Returns a key that is the same for the same command and different for any other: runs recognise only their own
-     * temporary files.
-     */
     String key() {
-        MessageDigest digest = Digest.algorithm();
-        digest.update((from + "\0" + from.root() + "\0").getBytes(StandardCharsets.UTF_8));
-        for (FilePath source : sources.paths()) {
-            digest.update(source.bytes());
-            digest.update((byte) 0);
-        }
-        digest.update((byte) (into ? 1 : 0));
-        digest.update(destination.bytes());
-        return HexFormat.of().formatHex(digest.digest(), 0, 8);
+        return sources.key(from, destination.bytes());
     }
 }

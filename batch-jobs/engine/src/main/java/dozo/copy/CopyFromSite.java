@@ -2,7 +2,6 @@ package dozo.copy;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
@@ -10,12 +9,9 @@ import dozo.remote.SiteAddress;
 import dozo.send.Throttle;
 import java.io.IOException;
 import java.nio.channels.FileLock;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -131,19 +127,7 @@ public final class CopyFromSite implements Copy {
         return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /**
-     * Returns a key that is the same for the same command and different for any other: runs recognise only their own
-     * temporary files.
-     */
     String key() {
-        MessageDigest digest = Digest.algorithm();
-        digest.update((site + "\0" + site.root() + "\0").getBytes(StandardCharsets.UTF_8));
-        for (FilePath source : sources.paths()) {
-            digest.update(source.bytes());
-            digest.update((byte) 0);
-        }
-        digest.update((byte) (into ? 1 : 0));
-        digest.update(FilePath.rawBytes(destination));
-        return HexFormat.of().formatHex(digest.digest(), 0, 8);
+        return sources.key(site, FilePath.rawBytes(destination));
     }
 }

@@ -1,14 +1,19 @@
 package dozo.copy;
 
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.SiteAddress;
 import dozo.send.Crew;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -30,6 +35,22 @@ record SiteSources(Lanes lanes, List<FilePath> paths, boolean into, Filter filte
             throw new IllegalArgumentException("only one source can be copied to a new name, not " + paths.size());
         }
         paths = List.copyOf(paths);
+    }
+
+    /**
+     * Returns a key of a copy that is the same for the same command and different for any other: runs recognise only their own
+     * temporary files.
+     */
+    String key(SiteAddress site, byte[] destination) {
+        MessageDigest digest = Digest.algorithm();
+        digest.update((site + "\0" + site.root() + "\0").getBytes(StandardCharsets.UTF_8));
+        for (FilePath path : paths) {
+            digest.update(path.bytes());
+            digest.update((byte) 0);
+        }
+        digest.update((byte) (into ? 1 : 0));
+        digest.update(destination);
+        return HexFormat.of().formatHex(digest.digest(), 0, 8);
     }
 
     /**

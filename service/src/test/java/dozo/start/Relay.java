@@ -52,6 +52,11 @@ final class Relay implements AutoCloseable {
                     Socket behind = new Socket(InetAddress.ofLiteral("127.0.0.1"), server);
                     sockets.add(client);
                     sockets.add(behind);
+                    if (fresh.isClosed()) {
+                        // Accepted just before: closed here if refuse() did not see it.
+                        client.close();
+                        behind.close();
+                    }
                     Thread.ofPlatform().daemon().start(() -> pass(client, behind));
                     Thread.ofPlatform().daemon().start(() -> pass(behind, client));
                 }

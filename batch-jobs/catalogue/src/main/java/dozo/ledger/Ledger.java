@@ -98,17 +98,17 @@ public class Ledger {
     }
 
     /**
-     * Appends an action just before the current transaction commits. An append locks the ledger until the end of its transaction, so
+     * Appends the same action for many subjects, as {@link #appendAll}, just before the current transaction commits. An append locks the ledger until the end of its transaction, so
      * this one locks it for a shorter time. Until the commit, the lock protects nothing and no reader sees the row. A rollback to a
      * savepoint does not remove it.
      *
      * @throws IllegalStateException if there is no transaction
      */
-    public void appendAtCommit(String actor, String action, String subject, Map<String, ?> detail) {
+    public void appendAtCommit(String actor, String action, List<String> keys, List<Subject> told) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
             public void beforeCommit(boolean readOnly) {
-                append(actor, action, subject, detail);
+                appendAll(actor, action, keys, told);
             }
         });
     }

@@ -1,10 +1,15 @@
 package dozo.manifest;
 
 import dozo.file.Spool;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.postgresql.PGConnection;
 
 /**
@@ -29,7 +34,6 @@ final class CopyTable implements AutoCloseable {
     CopyTable(String copy) {
         this.copy = copy;
         this.spool = new Spool();
-        rows.append(HEAD, 0, HEAD.length);
     }
 
     /** Begins the next row; its columns go into the result. */
@@ -48,13 +52,25 @@ final class CopyTable implements AutoCloseable {
 
     /** Loads all rows. No row may be added afterwards. */
     void load(Connection connection) throws SQLException, IOException {
-        if (count == 0) {
+        load(connection, List.of(this));
+    }
+
+    /** Loads all rows of tables with the same statement, in their order. No row may be added afterwards. */
+    static void load(Connection connection, List<CopyTable> tables) throws SQLException, IOException {
+        List<InputStream> parts = new ArrayList<>();
+        for (CopyTable table : tables) {
+            if (table.count > 0) {
+                table.spill();
+                parts.add(table.spool.read());
+            }
+        }
+        if (parts.isEmpty()) {
             return;
         }
-        rows.append(TAIL, 0, TAIL.length);
-        spill();
-        try (InputStream all = spool.read()) {
-            connection.unwrap(PGConnection.class).getCopyAPI().copyIn(copy, all, BUFFER_BYTES);
+        parts.addFirst(new ByteArrayInputStream(HEAD));
+        parts.addLast(new ByteArrayInputStream(TAIL));
+        try (InputStream all = new SequenceInputStream(Collections.enumeration(parts))) {
+            connection.unwrap(PGConnection.class).getCopyAPI().copyIn(tables.getFirst().copy, all, BUFFER_BYTES);
         }
     }
 

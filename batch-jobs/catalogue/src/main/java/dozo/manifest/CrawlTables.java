@@ -16,6 +16,8 @@ final class CrawlTables implements AutoCloseable {
     /** Folders with at least this many entries get a negative number: their entries are also indexed by name. */
     private static final int LARGE_FOLDER = 5_000;
 
+    private static final int TABLES = 5;
+
     private final int experimentId;
     private final boolean first;
     private final CopyTable rows;
@@ -137,11 +139,14 @@ final class CrawlTables implements AutoCloseable {
         }
     }
 
-    /** Loads all rows in the caller's transaction. */
-    void load(Connection connection) throws SQLException {
+    /** Loads all rows of several looks in the caller's transaction: all first ones, or one other. */
+    static void load(Connection connection, List<CrawlTables> looks) throws SQLException {
         try {
-            for (CopyTable table : all()) {
-                table.load(connection);
+            for (int i = 0; i < TABLES; i++) {
+                int table = i;
+                CopyTable.load(
+                        connection,
+                        looks.stream().map(look -> look.all().get(table)).toList());
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -191,9 +191,9 @@ final class FolderLoad implements Listings, AutoCloseable {
         return tables.rows();
     }
 
-    /** Loads the collected rows in the caller's transaction. */
-    void load(Connection connection) throws SQLException {
-        tables.load(connection);
+    /** Loads the collected rows of several looks in the caller's transaction: of all first ones, or of one other. */
+    static void load(Connection connection, List<FolderLoad> looks) throws SQLException {
+        CrawlTables.load(connection, looks.stream().map(look -> look.tables).toList());
     }
 
     @Override

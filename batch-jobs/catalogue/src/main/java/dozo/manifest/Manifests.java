@@ -51,7 +51,7 @@ public class Manifests {
     };
 
     /** The entries {@code e} that hold. */
-    private static final String HOLDING = """
+    static final String HOLDING = """
             select e.*, d.path, l.hard_link, l.link_target
             from entry e join directory d using (experiment_id, directory_no)
             left join entry_link l using (experiment_id, entry_no)

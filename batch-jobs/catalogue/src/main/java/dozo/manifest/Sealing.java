@@ -1,11 +1,14 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Owner;
 import dozo.file.Problem;
 import dozo.file.Size;
 import dozo.ledger.Failure;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Subject;
 import dozo.manifest.Differences.Counts;
 import dozo.manifest.FolderLoad.Sums;
 import dozo.manifest.Freezes.Freeze;
@@ -15,10 +18,13 @@ import dozo.registry.Experiments.Experiment;
 import java.sql.Savepoint;
 import java.sql.Timestamp;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -27,12 +33,60 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Creates a manifest from a look at a source, or freezes the experiment. Runs in the caller's transaction. */
 final class Sealing {
 
+    /** What the ledger says of a manifest. */
+    private static final List<String> TOLD =
+            List.of("files", "bytes", "folders", "links", "new", "changed", "type_changed", "gone");
+
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
     private final Manifests manifests;
     private final Freezes freezes;
     private final Ledger ledger;
     private final InstantSource clock;
+
+    /** The look at an experiment without a manifest. */
+    record First(Experiment experiment, FolderLoad load) {}
+
+    /** A manifest to be sealed, as its difference from the one before. */
+    private record Next(Experiment experiment, Manifest before, Counts counts) {
+
+        int number() {
+            return before.number() + 1;
+        }
+
+        long files() {
+            return before.files() + counts.files();
+        }
+
+        long bytes() {
+            return before.bytes() + counts.bytes();
+        }
+
+        long folders() {
+            return before.folders() + counts.folders();
+        }
+
+        long links() {
+            return before.links() + counts.links();
+        }
+
+        /** Returns the values of {@link #TOLD}. */
+        Subject told() {
+            return new Subject(
+                    experiment.name() + "#" + number(),
+                    Stream.of(
+                                    files(),
+                                    bytes(),
+                                    folders(),
+                                    links(),
+                                    counts.added(),
+                                    counts.changed(),
+                                    counts.typeChanged(),
+                                    counts.gone())
+                            .map(String::valueOf)
+                            .toList());
+        }
+    }
 
     Sealing(JdbcTemplate template, Manifests manifests, Freezes freezes, Ledger ledger, InstantSource clock) {
         this.template = template;
@@ -46,21 +100,30 @@ final class Sealing {
     /**
      * Seals the next manifest if something differs.
      *
-     * @param before the manifest that the look compared with; empty: there was none
+     * @param before the manifest that the look compared with
      * @param findings receives the finding if the experiment is frozen
      * @return whether there is a new manifest
      */
-    boolean seal(Experiment experiment, Optional<Manifest> before, FolderLoad load, Consumer<Finding> findings) {
-        if (!manifests.current(experiment.id()).equals(before)) {
+    boolean seal(Experiment experiment, Manifest before, FolderLoad load, Consumer<Finding> findings) {
+        if (!manifests.current(experiment.id()).equals(Optional.of(before))) {
             throw new IllegalStateException("a manifest of %s was sealed in the meantime".formatted(experiment.name()));
         }
-        if (before.isEmpty()) {
-            load(load);
-            keepOwner(experiment, load, 0);
-            seal(experiment, Manifest.none(experiment.id(), 0), first(load.sums()));
-            return true;
+        return compare(experiment, before, load, findings);
+    }
+
+    /** Seals the first manifests of experiments. */
+    void sealFirst(List<First> looks) {
+        int[] ids = looks.stream().mapToInt(look -> look.experiment.id()).toArray();
+        Map<Integer, Manifest> meanwhile = manifests.current(ids);
+        if (!meanwhile.isEmpty()) {
+            throw new IllegalStateException(
+                    "manifests of experiments %s were sealed in the meantime".formatted(meanwhile.keySet()));
         }
-        return compare(experiment, before.get(), load, findings);
+        load(looks.stream().map(First::load).toList());
+        keepOwners(looks);
+        seal(looks.stream()
+                .map(look -> new Next(look.experiment, Manifest.none(look.experiment.id(), 0), first(look.load.sums())))
+                .toList());
     }
 
     /**
@@ -71,8 +134,8 @@ final class Sealing {
         if (manifests.current(experiment.id()).isPresent()) {
             throw new IllegalStateException("%s has a manifest".formatted(experiment.name()));
         }
-        load(load);
-        seal(experiment, Manifest.none(experiment.id(), number - 1), first(load.sums()));
+        load(List.of(load));
+        seal(List.of(new Next(experiment, Manifest.none(experiment.id(), number - 1), first(load.sums()))));
     }
 
     /** Compares with a manifest, which must be the current one, and changes nothing. What is unreadable counts as missing. */
@@ -87,7 +150,7 @@ final class Sealing {
 
     private Differences differences(Experiment experiment, FolderLoad load) {
         Differences.createTables(jdbc);
-        load(load);
+        load(List.of(load));
         GoneFolders.find(template, experiment.id(), load);
         return new Differences(jdbc, experiment.id(), load.newOwner() == null);
     }
@@ -112,7 +175,7 @@ final class Sealing {
         differences.keepLinks();
         if (!counts.none()) {
             differences.apply(before.number() + 1);
-            seal(experiment, before, counts);
+            seal(List.of(new Next(experiment, before, counts)));
         }
         differences.keepFolders();
         return !counts.none();
@@ -133,11 +196,36 @@ final class Sealing {
         }
     }
 
-    private void load(FolderLoad load) {
+    private void load(List<FolderLoad> loads) {
         template.execute((ConnectionCallback<@Nullable Void>) connection -> {
-            load.load(connection);
+            FolderLoad.load(connection, loads);
             return null;
         });
+    }
+
+    private void keepOwners(List<First> looks) {
+        List<First> known =
+                looks.stream().filter(look -> look.load.newOwner() != null).toList();
+        jdbc.sql("""
+                        insert into experiment_owner
+                        select *, 0 from unnest(:experiments::integer[], :users::bigint[], :groups::bigint[])
+                        """)
+                .param("experiments", values(known, look -> look.experiment.id()))
+                .param(
+                        "users",
+                        values(
+                                known,
+                                look -> requireNonNull(look.load.newOwner()).user()))
+                .param(
+                        "groups",
+                        values(
+                                known,
+                                look -> requireNonNull(look.load.newOwner()).group()))
+                .update();
+    }
+
+    private static <T> Number[] values(List<T> rows, Function<T, Number> value) {
+        return rows.stream().map(value).toArray(Number[]::new);
     }
 
     private static Counts first(Sums sums) {
@@ -207,39 +295,36 @@ final class Sealing {
         });
     }
 
-    private void seal(Experiment experiment, Manifest before, Counts counts) {
-        Manifest manifest = insert(before, counts);
+    private void seal(List<Next> nexts) {
+        jdbc.sql("""
+                        insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links,
+                                              entries_new, entries_changed, entries_type_changed, entries_gone, percent_lost)
+                        select experiment, number, :now, files, bytes, folders, links,
+                               added, changed, type_changed, gone, percent_lost
+                        from unnest(:experiments::integer[], :numbers::integer[],
+                                    :files::bigint[], :bytes::bigint[], :folders::bigint[], :links::bigint[],
+                                    :added::bigint[], :changed::bigint[], :typeChanged::bigint[], :gone::bigint[],
+                                    :percentLost::smallint[])
+                             as t (experiment, number, files, bytes, folders, links,
+                                   added, changed, type_changed, gone, percent_lost)
+                        """)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("experiments", values(nexts, next -> next.experiment.id()))
+                .param("numbers", values(nexts, Next::number))
+                .param("files", values(nexts, Next::files))
+                .param("bytes", values(nexts, Next::bytes))
+                .param("folders", values(nexts, Next::folders))
+                .param("links", values(nexts, Next::links))
+                .param("added", values(nexts, next -> next.counts.added()))
+                .param("changed", values(nexts, next -> next.counts.changed()))
+                .param("typeChanged", values(nexts, next -> next.counts.typeChanged()))
+                .param("gone", values(nexts, next -> next.counts.gone()))
+                .param("percentLost", values(nexts, next -> next.counts.lost().percentOf(next.before)))
+                .update();
         ledger.appendAtCommit(
                 Ledger.SYSTEM,
                 "manifest.sealed",
-                experiment.name() + "#" + manifest.number(),
-                Map.of(
-                        "files", manifest.files(),
-                        "bytes", manifest.bytes(),
-                        "folders", manifest.folders(),
-                        "links", manifest.links(),
-                        "new", counts.added(),
-                        "changed", counts.changed(),
-                        "type_changed", counts.typeChanged(),
-                        "gone", counts.gone()));
-    }
-
-    private Manifest insert(Manifest before, Counts counts) {
-        return jdbc.sql("""
-                        insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links,
-                                              entries_new, entries_changed, entries_type_changed, entries_gone, percent_lost)
-                        values (:experiment, :number, :now, :files, :bytes, :folders, :links,
-                                :added, :changed, :typeChanged, :gone, :percentLost)
-                        returning *
-                        """)
-                .params(Map.of("experiment", before.experimentId(), "number", before.number() + 1))
-                .params(Map.of("files", before.files() + counts.files(), "bytes", before.bytes() + counts.bytes()))
-                .params(Map.of(
-                        "folders", before.folders() + counts.folders(), "links", before.links() + counts.links()))
-                .params(Map.of("added", counts.added(), "changed", counts.changed()))
-                .params(Map.of("typeChanged", counts.typeChanged(), "gone", counts.gone()))
-                .params(Map.of("percentLost", counts.lost().percentOf(before), "now", Timestamp.from(clock.instant())))
-                .query(Manifests.MANIFEST)
-                .single();
+                TOLD,
+                nexts.stream().map(Next::told).toList());
     }
 }

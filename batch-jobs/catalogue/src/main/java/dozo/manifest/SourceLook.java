@@ -3,6 +3,8 @@ package dozo.manifest;
 import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Findings.Finding;
+import dozo.manifest.Manifests.Manifest;
+import dozo.manifest.Sealing.First;
 import dozo.registry.Experiments.Experiment;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,13 +61,41 @@ public final class SourceLook implements AutoCloseable {
         if (refusal != null) {
             findings.add(refusal);
         } else if (load != null && mayDiffer(load)) {
-            sealed = sealing.seal(experiment, known.current(), load, findings::add);
+            sealed = seal(load, findings);
         }
         if (load != null) {
             findings.addAll(load.findings());
         }
         findings.addAll(added);
         return new Ingested(sealed, findings);
+    }
+
+    private boolean seal(FolderLoad read, List<Finding> findings) {
+        Manifest before = known.manifest();
+        if (before != null) {
+            return sealing.seal(experiment, before, read, findings::add);
+        }
+        sealing.sealFirst(List.of(new First(experiment, read)));
+        return true;
+    }
+
+    /** Returns whether it is the first of its experiment, has no findings, and at most this many entries. */
+    public boolean isFirst(long entriesMax) {
+        return refusal == null
+                && load != null
+                && known.manifest() == null
+                && load.rows() <= entriesMax
+                && load.findings().isEmpty()
+                && added.isEmpty();
+    }
+
+    /** Seals what several {@linkplain #isFirst first} looks found, all or nothing in the caller's transaction. */
+    public static void sealFirst(List<SourceLook> looks) {
+        looks.getFirst()
+                .sealing
+                .sealFirst(looks.stream()
+                        .map(look -> new First(look.experiment, requireNonNull(look.load)))
+                        .toList());
     }
 
     /**

@@ -1,7 +1,12 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Entry;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -19,6 +24,9 @@ public class UnprotectedEntries {
     private static final int NAMES_MAX = 30_000;
 
     private final JdbcClient jdbc;
+
+    /** An entry of an experiment. */
+    public record Of(int experimentId, Entry entry) {}
 
     /** A number of entries and their bytes. */
     public record Sum(long entries, long bytes) {}
@@ -47,6 +55,28 @@ public class UnprotectedEntries {
                 .params(Map.of("experiment", experimentId, "site", siteId, "after", afterEntry))
                 .query(Manifests.ENTRY)
                 .stream();
+    }
+
+    /**
+     * Returns all entries of experiments whose first manifest was just sealed, in the order of the experiments' ids and of
+     * their numbers. They should be few, because all are in memory.
+     */
+    public List<Of> first(int[] experimentIds) {
+        return jdbc.sql(Manifests.HOLDING + " where experiment_id = any(:experiments) order by experiment_id, entry_no")
+                .param("experiments", experimentIds)
+                .query((row, n) -> new Of(row.getInt("experiment_id"), requireNonNull(Manifests.ENTRY.mapRow(row, n))))
+                .list();
+    }
+
+    /** Returns those of these experiments that have entries which are names of one file. */
+    public Set<Integer> linked(int[] experimentIds) {
+        return new HashSet<>(jdbc.sql("""
+                        select distinct experiment_id from entry_link
+                        where experiment_id = any(:experiments) and hard_link is not null
+                        """)
+                .param("experiments", experimentIds)
+                .query((row, n) -> row.getInt(1))
+                .list());
     }
 
     /**

@@ -188,6 +188,20 @@ public class Receipts {
                 .update();
     }
 
+    /** Begins the sums at each site of experiments whose first manifest was just sealed: nothing of it has a receipt. */
+    public void begin(int[] experimentIds) {
+        jdbc.sql("""
+                        insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
+                                                bytes_safe, entries_safe, unprotected_since, counted_at, unsettled)
+                        select m.experiment_id, s.site_id, m.manifest_no, m.files, m.bytes, m.files + m.folders + m.links, 0,
+                               0, 0, m.sealed_at, :now, false
+                        from manifest m cross join site s
+                        where m.experiment_id = any(:experiments)
+                        """)
+                .params(Map.of("experiments", experimentIds, "now", Timestamp.from(clock.instant())))
+                .update();
+    }
+
     /**
      * Updates the stored sums at each site for the manifest that was just sealed: proven entries that have ended are
      * subtracted, and new ones have no receipt yet. Costs what ended, not what exists (ADR 0023). Must be called

@@ -18,6 +18,8 @@ final class Look {
     private final Thread thread;
     private volatile @Nullable Throwable failure;
     private volatile boolean unchanged;
+    private volatile boolean waiting;
+    private volatile boolean over;
     private long toldBefore;
     private long answeredNanos = System.nanoTime();
 
@@ -38,10 +40,10 @@ final class Look {
     /**
      * Begins a look.
      *
-     * @param keep stores what is new, in this look's thread; it may count more that the source reports
+     * @param keep stores what is new, in this look's thread
      * @param ended is told when the thread ends, however it ends
      */
-    Look(Next next, Ingest ingest, BiConsumer<SourceLook, LongAdder> keep, Consumer<Look> ended) {
+    Look(Next next, Ingest ingest, BiConsumer<Look, SourceLook> keep, Consumer<Look> ended) {
         this.next = next;
         this.thread = Thread.ofPlatform()
                 .name("look-" + next.experiment.id())
@@ -50,11 +52,11 @@ final class Look {
         thread.start();
     }
 
-    private void run(Ingest ingest, BiConsumer<SourceLook, LongAdder> keep, Consumer<Look> ended) {
+    private void run(Ingest ingest, BiConsumer<Look, SourceLook> keep, Consumer<Look> ended) {
         try (SourceLook look = ingest.look(next.experiment, next.known, told)) {
             unchanged = next.safe && look.isUnchanged();
             if (!unchanged && mayKeep()) {
-                keep.accept(look, told);
+                keep.accept(this, look);
             }
         } catch (InterruptedException e) {
             // An interrupt without giveUp() has an unknown reason, and the source was not read.
@@ -62,6 +64,8 @@ final class Look {
         } catch (Throwable e) {
             failure = e;
         } finally {
+            over = true;
+            waiting = false;
             ended.accept(this);
         }
     }
@@ -69,6 +73,11 @@ final class Look {
     private synchronized boolean mayKeep() {
         keeping = !givenUp;
         return keeping;
+    }
+
+    /** Returns what grows while the source responds. */
+    LongAdder told() {
+        return told;
     }
 
     Experiment experiment() {
@@ -88,6 +97,19 @@ final class Look {
         givenUp = true;
         thread.interrupt();
         return true;
+    }
+
+    /** Notes that the source is read, and that what was found waits to be stored with what others find. */
+    void waits() {
+        waiting = true;
+    }
+
+    boolean isWaiting() {
+        return waiting;
+    }
+
+    boolean hasEnded() {
+        return over;
     }
 
     /** Gives it up if it is unfinished, because others repeat it; waits for it if it is storing its result. */

@@ -8,8 +8,10 @@ import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -161,14 +163,17 @@ public class Retries {
                 .toArray());
     }
 
-    /** Returns whether nobody has retired an experiment meanwhile; nobody does until the end of the transaction. */
-    boolean keepLiving(int experimentId) {
-        // NB: not of the view, whose rows only its owner may lock.
-        return !jdbc.sql("select from experiment where experiment_id = :experiment and retired_at is null for share")
-                .param("experiment", experimentId)
-                .query()
-                .listOfRows()
-                .isEmpty();
+    /** Returns those of these experiments that nobody has retired meanwhile; nobody does until the end of the transaction. */
+    Set<Integer> keepLiving(int... experimentIds) {
+        // NB: not of the view, whose rows only its owner may lock. In one order, to avoid a deadlock.
+        return new HashSet<>(jdbc.sql("""
+                        select experiment_id from experiment
+                        where experiment_id = any(:experiments) and retired_at is null
+                        order by experiment_id for share
+                        """)
+                .param("experiments", experimentIds)
+                .query((row, n) -> row.getInt(1))
+                .list());
     }
 
     /** Returns the next experiments of a run after one, by id; none: there are no more. */

@@ -390,7 +390,8 @@ public class SourceMoves implements DisposableBean {
                     underWay.add(new Look(
                             new Next(next, known, false, false),
                             ingest,
-                            (look, told) -> found.put(next.id(), check.compare(next, look, now.wanted.sample, told)),
+                            (look, seen) ->
+                                    found.put(next.id(), check.compare(next, seen, now.wanted.sample, look.told())),
                             ended::add));
                 }
                 Look first = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);

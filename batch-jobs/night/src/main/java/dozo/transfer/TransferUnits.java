@@ -138,23 +138,27 @@ public class TransferUnits {
     }
 
     /**
-     * Adds planned units.
+     * A planned unit of an experiment.
      *
      * @param turn units with a lower turn are sent first
      */
-    public void add(long runId, int experimentId, int siteId, int turn, List<PlannedUnit> units) {
+    public record Planned(int experimentId, int turn, PlannedUnit unit) {}
+
+    /** Adds planned units. */
+    public void add(long runId, int siteId, List<Planned> units) {
         template.batchUpdate("""
                 insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no, turn)
                 values (?, ?, ?, ?, ?, ?, 'PLANNED', ?, ?)
-                """, units, BATCH, (statement, unit) -> {
+                """, units, BATCH, (statement, planned) -> {
+            PlannedUnit unit = planned.unit();
             statement.setLong(1, runId);
-            statement.setInt(2, experimentId);
+            statement.setInt(2, planned.experimentId());
             statement.setInt(3, siteId);
             statement.setString(4, unit.kind().name());
             statement.setObject(5, unit.entryNumbers());
             statement.setLong(6, unit.lengthBytes());
             statement.setInt(7, unit.partition());
-            statement.setInt(8, turn);
+            statement.setInt(8, planned.turn());
         });
     }
 

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -224,8 +224,8 @@ final class Sealing {
                 .update();
     }
 
-    private static <T> Number[] values(List<T> rows, Function<T, Number> value) {
-        return rows.stream().map(value).toArray(Number[]::new);
+    private static <T> long[] values(List<T> rows, ToLongFunction<T> value) {
+        return rows.stream().mapToLong(value).toArray();
     }
 
     private static Counts first(Sums sums) {

@@ -104,8 +104,11 @@ record Looks(
             return underWay.isEmpty();
         }
 
+        /** Looks that wait to be kept together read nothing, so they take no room; but workers get what they could read. */
         int room() {
-            long waiting = underWay.stream().filter(Look::isWaiting).count();
+            long waiting = flow.others().alive() > 0
+                    ? 0
+                    : underWay.stream().filter(Look::isWaiting).count();
             return settings.looks() - underWay.size() + Math.toIntExact(Math.min(waiting, FIRSTS_MAX));
         }
 

@@ -283,7 +283,7 @@ record Looks(
                 try {
                     Set<Integer> planned = keepFirst(some);
                     some.forEach(first -> first.planned.complete(planned.contains(first.experiment.id())));
-                } catch (RuntimeException e) {
+                } catch (Throwable e) { // NB: also an Error, because others wait for their results.
                     LOG.warn("{} first looks are kept one by one: {}", some.size(), e.toString());
                     some.forEach(first -> first.planned.completeAsync(
                             () -> keepAlone(first.experiment, first.turn, first.look), Runnable::run));

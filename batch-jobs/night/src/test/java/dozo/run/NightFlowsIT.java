@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -95,6 +96,81 @@ class NightFlowsIT {
             NightlyBackupIT.assertChecks(root.resolve("p/E3"));
         }
         night.await(run);
+    }
+
+    /** An empty folder, further names of a file, and more entries than are kept with others. */
+    @Test
+    void smallFirstLooksThatCollectAreKeptInOneTransaction() throws Exception {
+        open();
+        for (int n = 1; n <= 5; n++) {
+            experiment("E" + n);
+        }
+        Files.createLink(folder.resolve("E2/b"), folder.resolve("E2/a"));
+        Files.createSymbolicLink(folder.resolve("E3/link"), Path.of("a"));
+        Files.createDirectories(folder.resolve("empty/sub"));
+        night.register("empty", folder.resolve("empty"));
+        Night.writeMany(experiment("many"), 1_100);
+
+        night.assertComplete(night.await(startWithFirstLooksTogether(5)));
+
+        assertThat(night.count("select max(n) from (select count(*) as n from manifest group by xmin::text) as t"))
+                .isBetween(5L, 6L);
+        assertThat(
+                        night.count(
+                                "select count(*) from manifest where manifest_no = 1 and entries_new = files + folders + links"))
+                .isEqualTo(7);
+        assertThat(night.texts("select count(*)::text from ledger where action = 'manifest.sealed'"))
+                .containsExactly("7");
+        assertThat(safe()).isEqualTo(7);
+        NightlyBackupIT.assertSame(folder.resolve("empty"), root.resolve("p/empty/data"));
+        for (String code : List.of("E1", "E2", "E3", "E4", "E5", "many")) {
+            NightlyBackupIT.assertSame(folder.resolve(code), root.resolve("p/" + code + "/data"));
+            NightlyBackupIT.assertChecks(root.resolve("p/" + code));
+        }
+        assertThat(Files.getAttribute(root.resolve("p/E2/data/b"), "unix:nlink"))
+                .isEqualTo(2);
+        night.complete();
+    }
+
+    @Test
+    void firstLooksThatCannotBeKeptTogetherAreKeptAlone() throws Exception {
+        open();
+        for (int n = 1; n <= 4; n++) {
+            experiment("E" + n);
+        }
+        night.update("""
+                create sequence refused;
+                create function refuse() returns trigger language plpgsql as $$
+                begin
+                    if (select count(*) from fresh) > 1 then
+                        perform nextval('refused');
+                        raise exception 'planted: several at once';
+                    end if;
+                    return null;
+                end $$;
+                create trigger refuse after insert on manifest referencing new table as fresh
+                for each statement execute function refuse();
+                """);
+
+        night.assertComplete(night.await(startWithFirstLooksTogether(3)));
+
+        assertThat(night.count("select case when is_called then last_value else 0 end from refused"))
+                .isPositive();
+        assertThat(safe()).isEqualTo(4);
+    }
+
+    /** Starts a run in which at least this many first looks wait to be kept, because another one is being kept. */
+    private Run startWithFirstLooksTogether(int count) throws Exception {
+        return night.whileHolding("lock table manifest in share mode", () -> {
+            Run run = night.start();
+            night.awaitHeldUp("relation = 'manifest'::regclass");
+            Night.until(() -> Thread.getAllStackTraces().values().stream()
+                            .filter(stack -> Stream.of(stack)
+                                    .anyMatch(frame -> frame.getMethodName().equals("isPlanned")))
+                            .count()
+                    >= count);
+            return run;
+        });
     }
 
     @Test

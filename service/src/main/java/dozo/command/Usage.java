@@ -26,7 +26,7 @@ public final class Usage {
     private static final String GROUPS = """
             Daily work: register experiments find status report findings alert run retry replicate pause resume stop edit frozen release \
             retire unretire retired restore drill gaps
-            Audit: coverage audit hold erasure prove manifest certificate certificate-key ledger scrub identity
+            Audit: coverage content audit hold erasure prove manifest certificate certificate-key ledger scrub identity
             Set-up: doctor site tune recovery-key project user token origin flywheel bookings source plan forecast
             Programs: copy serve worker backup restore-service upgrade-database rebuild-catalogue settings demo completion man version help
             """;

@@ -9,7 +9,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * a newer fact ends a finding about the site or a run as a whole, and about damage that is repaired. Problems that
  * it found again have it as their last run, and stand. Findings whose items it has not checked stay open, as do those
  * that are reported only once (ADR 0030). A replication looks at no source, and no other run looks at the site that a
- * replication has read (ADR 0073). A night of a part checks again what concerns no experiment only for an earlier night
+ * replication has read (ADR 0073). A file that is not whole stays so until it is another one. A night of a part checks again what concerns no experiment only for an earlier night
  * of the same part (ADR 0078). A rebuild looks again only at copies whose state an earlier one could not find out.
  */
 public final class Supersession {
@@ -101,6 +101,14 @@ public final class Supersession {
                         where now.run_id = :run and earlier.run_id = f.run_id and earlier.site_id = now.site_id
                           and f.last_run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
                           and case
+                              when f.reason = 'BROKEN' then
+                                  not exists (
+                                          select from content c
+                                          join entry e on e.experiment_id = c.experiment_id and e.entry_no = any(c.entry_nos)
+                                          join directory d
+                                            on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
+                                          where c.experiment_id = f.experiment_id and c.state = 'BROKEN'
+                                            and entry_path(d.path, e.name) = f.path)
                               when now.kind <> 'scrub' and earlier.kind = 'replication' and f.experiment_id is not null then
                                   now.kind = 'replication' and exists (
                                           select from run_experiment c

@@ -27,4 +27,12 @@ public record IngestSettings(
                 min = "1s",
                 max = "1d")
         @DefaultValue("10m")
-        Duration patience) {}
+        Duration patience,
+
+        @Setting(
+                value =
+                        "whether the content of files is judged by the [rules of its format](content.md) while it is read, and what is not"
+                                + " whole is a finding",
+                agree = Agree.SERVICES_AND_WORKERS)
+        @DefaultValue("true")
+        boolean inspect) {}

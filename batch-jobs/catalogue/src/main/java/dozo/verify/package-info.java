@@ -3,7 +3,7 @@
  * against its anchors.
  */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "remote", "send"})
+@ApplicationModule(allowedDependencies = {"content", "file", "ledger", "registry", "remote", "send"})
 package dozo.verify;
 
 import org.jspecify.annotations.NullMarked;

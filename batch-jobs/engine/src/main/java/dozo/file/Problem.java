@@ -17,6 +17,8 @@ public enum Problem {
     TAGS_ALTERED,
     /** Too much of the experiment vanished or changed at once; it is not processed until an operator releases it. */
     FROZEN,
+    /** A file's own content is not whole, by the rules of its format. It is stored as it is. */
+    BROKEN,
     /** The source folder does not exist, or is not a folder; or its file list does not exist, or is not a file. */
     SOURCE_MISSING,
     /** The source folder is empty: more likely an unmounted file system than an experiment. */

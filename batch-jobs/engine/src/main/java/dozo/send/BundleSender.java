@@ -12,7 +12,6 @@ import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
 import dozo.send.Arrival.Arrived;
 import dozo.send.Outcome.Verified;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -96,7 +95,7 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
         Set<Entry> left = new HashSet<>();
         proven.forEach((file, arrived) -> {
             if (named.contains(arrived.lies())) {
-                outcomes.put(file, new Verified(file, arrived.digest(), arrived.wayIn()));
+                outcomes.put(file, arrived.verified());
             } else {
                 left.add(file);
             }
@@ -168,7 +167,10 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
                 Optional<Digest> known = there.isPresent() ? route.source().known(file) : Optional.empty();
                 if (known.isPresent()) {
                     return new Arrived(
-                            file, known.get(), finalName, there.orElseThrow().mode());
+                            file,
+                            new Content(known.get()),
+                            finalName,
+                            there.orElseThrow().mode());
                 }
             }
             // Opens the source first, so that nothing is created at the site for an unreadable file.
@@ -177,12 +179,12 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
                 if (there.isPresent()) {
                     return new Arrived(
                             file,
-                            SourceContent.digest(route, source),
+                            content.read(route, source),
                             finalName,
                             there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
-                Digest sent = content.withHoles(
+                Content sent = content.withHoles(
                         look && source.isSparse(), holes -> sendNew(lane, file, source, temporary, holes));
                 return new Arrived(file, sent, temporary, SiteFacts.of(file).mode());
             }
@@ -213,11 +215,11 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
     }
 
     /** Sends a complete file under an unused name; what is not written becomes a hole. */
-    private Digest sendNew(Lane lane, Entry file, SourceFile source, FilePath temporary, boolean holes)
+    private Content sendNew(Lane lane, Entry file, SourceFile source, FilePath temporary, boolean holes)
             throws SourceProblem, RemoteException, InterruptedException {
         long sizeBytes = file.facts().sizeBytes();
         SiteFacts facts = SiteFacts.of(file);
-        MessageDigest read = Digest.algorithm();
+        ContentDigest read = new ContentDigest(engine, file);
         try (RemoteFile remote = SiteTree.create(lane, temporary)) {
             content.send(source, 0, sizeBytes, holes, () -> remote, read);
             source.checkUnchanged();
@@ -227,7 +229,7 @@ record BundleSender(Engine engine, Entries entries, SourceContent content, TarSt
             } else {
                 remote.finish(facts.mode(), facts.modifiedSeconds(), sync);
             }
-            return Digest.of(read.digest());
+            return read.content();
         }
     }
 }

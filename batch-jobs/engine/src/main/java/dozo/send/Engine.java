@@ -2,7 +2,11 @@ package dozo.send;
 
 import dozo.remote.Lanes;
 
-/** What the parts of one {@link Sender} share. */
+/**
+ * What the parts of one {@link Sender} share.
+ *
+ * @param inspects whether content is judged by the rules of its format while it is read
+ */
 record Engine(
         Lanes lanes,
         Workers workers,
@@ -11,4 +15,5 @@ record Engine(
         Prover prover,
         Throttle throttle,
         Gauges gauges,
-        SourcePatience patience) {}
+        SourcePatience patience,
+        boolean inspects) {}

@@ -81,7 +81,7 @@ record Entries(Engine engine) {
             } else if (proven.mode() != facts.mode()) {
                 facts.set(lane, finalName);
             }
-            return new Verified(file, proven.digest(), proven.wayIn());
+            return proven.verified();
         });
     }
 

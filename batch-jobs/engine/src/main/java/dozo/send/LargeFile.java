@@ -113,15 +113,15 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
                         !earlier.mayBeShared(file) || SiteFacts.of(file).areOf(stored));
         if (there.isPresent()) {
             try (SourceFile source = content.open(route, file, null)) {
-                Digest digest = SourceContent.digest(route, source);
-                if (engine.tree().hasContent(lane, finalName, there.get(), digest)) {
-                    return new Arrived(file, digest, finalName, there.get().mode());
+                Content read = content.read(route, source);
+                if (engine.tree().hasContent(lane, finalName, there.get(), read.digest())) {
+                    return new Arrived(file, read, finalName, there.get().mode());
                 }
             }
         }
         engine.tree().makeFolders(lane, route, route.incoming());
         try (SourceFile source = content.open(route, file, null)) {
-            Digest sent = content.withHoles(thrifty && source.isSparse(), holes -> send(source, holes, thrifty));
+            Content sent = content.withHoles(thrifty && source.isSparse(), holes -> send(source, holes, thrifty));
             return new Arrived(
                     file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
         }
@@ -136,7 +136,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
     }
 
     /** Sends what the site does not have, or cannot copy, to the temporary name. */
-    private Digest send(SourceFile source, boolean holes, boolean thrifty)
+    private Content send(SourceFile source, boolean holes, boolean thrifty)
             throws SourceProblem, RemoteException, InterruptedException {
         // NB: a copy has data where a hole may be.
         if (thrifty && !holes) {
@@ -159,11 +159,11 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
      *
      * @param holes whether zeros are left out. Before the first unverified range the file is truncated there, because a
      *     hole needs a place without data
-     * @return the source's digest
+     * @return the source's content
      */
-    private Digest sendContent(SourceFile source, boolean holes, There there)
+    private Content sendContent(SourceFile source, boolean holes, There there)
             throws SourceProblem, RemoteException, InterruptedException {
-        MessageDigest whole = Digest.algorithm();
+        ContentDigest whole = new ContentDigest(engine, file);
         FilePath temporary = route.temporaryName(file);
         long size = file.facts().sizeBytes();
         Map<Integer, Digest> left = there.left;
@@ -206,7 +206,7 @@ record LargeFile(Engine engine, Entries entries, SourceContent content, Route ro
         } else {
             facts.set(engine.lanes().next(), temporary);
         }
-        return allRead ? Digest.of(whole.digest()) : digestOfSource();
+        return allRead ? whole.content() : new Content(digestOfSource());
     }
 
     /** Returns the digest computed at the source's site, for a file of which not all ranges were read here. */

@@ -1,5 +1,6 @@
 package dozo.send;
 
+import dozo.content.Verdict;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
@@ -12,11 +13,15 @@ public sealed interface Outcome {
 
     Entry entry();
 
-    /** The entry is at the site under its final name, and its digest, computed there, is that of the source. */
-    record Verified(Entry entry, Digest digest, WayIn wayIn) implements Outcome {
+    /**
+     * The entry is at the site under its final name, and its digest, computed there, is that of the source.
+     *
+     * @param content whether the content is whole, by the rules of its format
+     */
+    record Verified(Entry entry, Digest digest, WayIn wayIn, Verdict content) implements Outcome {
 
         public Verified(Entry entry, Digest digest) {
-            this(entry, digest, WayIn.SFTP);
+            this(entry, digest, WayIn.SFTP, Verdict.UNKNOWN);
         }
     }
 

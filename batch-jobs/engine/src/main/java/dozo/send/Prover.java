@@ -11,7 +11,6 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteSync;
 import dozo.send.Arrival.Arrived;
 import dozo.send.Outcome.Failed;
-import dozo.send.Outcome.Verified;
 import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.HashMap;
@@ -140,7 +139,7 @@ final class Prover {
             return new Failed(file, Problem.UNPROVEN, file.path() + ": the site returned no digest" + said.why());
         }
         return found.equals(arrived.digest())
-                ? new Verified(file, found)
+                ? arrived.verified()
                 : new Failed(
                         file,
                         Problem.MISMATCHED,

@@ -85,7 +85,7 @@ public final class Sender implements AutoCloseable {
      * byte fail.
      */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
-        this(lanes, site, throttle, 0, FOREVER, _ -> {});
+        this(lanes, site, throttle, 0, FOREVER, false, _ -> {});
     }
 
     /**
@@ -94,6 +94,7 @@ public final class Sender implements AutoCloseable {
      *
      * @param readBackOneIn reads one in this many files back; 0: none
      * @param patience how long a source may not answer before the file fails
+     * @param inspects whether content is judged by the rules of its format while it is read
      * @param archivesGivenUp receives the reason, once, if archives failed too often and all later files are sent by
      *     SFTP
      */
@@ -103,6 +104,7 @@ public final class Sender implements AutoCloseable {
             Throttle throttle,
             int readBackOneIn,
             Duration patience,
+            boolean inspects,
             Consumer<String> archivesGivenUp) {
         this.lanes = lanes;
         Gauges gauges = new Gauges();
@@ -115,7 +117,8 @@ public final class Sender implements AutoCloseable {
                 new Prover(lanes, workers, site, gauges, readBackOneIn),
                 throttle,
                 gauges,
-                new SourcePatience(patience, throttle.sources()));
+                new SourcePatience(patience, throttle.sources()),
+                inspects);
         entries = new Entries(engine);
         content = new SourceContent(engine);
         bundles = new BundleSender(engine, entries, content, new TarStream(engine, archivesGivenUp));

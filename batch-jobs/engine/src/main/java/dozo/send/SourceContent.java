@@ -19,7 +19,7 @@ final class SourceContent {
     private volatile boolean holesRefused;
 
     interface Sending {
-        Digest send(boolean holes) throws SourceProblem, RemoteException, InterruptedException;
+        Content send(boolean holes) throws SourceProblem, RemoteException, InterruptedException;
     }
 
     /** Chooses where the next block is written. */
@@ -36,16 +36,20 @@ final class SourceContent {
         return SourceFile.open(route.source(), file, engine.gauges().reading, engine.patience(), permits);
     }
 
-    /** Returns the digest of a source's file; reads it only if the source does not know it. */
-    static Digest digest(Route route, SourceFile source) throws SourceProblem, InterruptedException {
+    /** Returns the content of a source's file; reads it only if the source does not know its digest. */
+    Content read(Route route, SourceFile source) throws SourceProblem, InterruptedException {
         Optional<Digest> known = route.source().known(source.entry());
-        return known.isPresent()
-                ? known.get()
-                : source.digest(source.entry().facts().sizeBytes());
+        if (known.isPresent()) {
+            return new Content(known.get());
+        }
+        ContentDigest read = new ContentDigest(engine, source.entry());
+        source.read(0, source.entry().facts().sizeBytes(), read::update);
+        source.checkUnchanged();
+        return read.content();
     }
 
     /** Sends with holes if wanted. If the site refuses that, sends without, and never tries holes again. */
-    Digest withHoles(boolean wanted, Sending sending) throws SourceProblem, RemoteException, InterruptedException {
+    Content withHoles(boolean wanted, Sending sending) throws SourceProblem, RemoteException, InterruptedException {
         boolean holes = wanted && !holesRefused;
         try {
             return sending.send(holes);
@@ -57,7 +61,7 @@ final class SourceContent {
                 throw e;
             }
         }
-        Digest sent = sending.send(false);
+        Content sent = sending.send(false);
         holesRefused = true;
         return sent;
     }

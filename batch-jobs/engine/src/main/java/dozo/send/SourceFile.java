@@ -2,7 +2,6 @@ package dozo.send;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
@@ -11,7 +10,6 @@ import dozo.send.SourceFolder.OpenSource;
 import dozo.send.SourceRequests.Caller;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -179,14 +177,6 @@ final class SourceFile implements AutoCloseable {
     /** Returns whether the file occupies less space than its length, so that it may contain holes. */
     boolean isSparse() {
         return sparse;
-    }
-
-    /** Reads the file up to {@code sizeBytes}, only for its digest. */
-    Digest digest(long sizeBytes) throws SourceProblem, InterruptedException {
-        MessageDigest digest = Digest.algorithm();
-        read(0, sizeBytes, digest::update);
-        checkUnchanged();
-        return Digest.of(digest.digest());
     }
 
     /** Passes on a range of the file, as far as it reaches, in parts. */

@@ -1,6 +1,5 @@
 package dozo.send;
 
-import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException;
@@ -203,7 +202,7 @@ final class TarStream {
         FilePath name = folder.resolve(route.temporaryName(file).name());
         SiteFacts facts = SiteFacts.of(file);
         long sizeBytes = file.facts().sizeBytes();
-        MessageDigest read = Digest.algorithm();
+        ContentDigest read = new ContentDigest(engine, file);
         tar.begin(name.bytes(), sizeBytes, facts.mode(), facts.modifiedSeconds());
         long at = 0;
         try {
@@ -218,7 +217,7 @@ final class TarStream {
             throw e;
         }
         tar.endFile(sizeBytes, sizeBytes - at);
-        return new Arrived(file, Digest.of(read.digest()), base.resolve(name), facts.mode(), WayIn.ARCHIVE);
+        return new Arrived(file, read.content(), base.resolve(name), facts.mode(), WayIn.ARCHIVE);
     }
 
     /** Sends the next block. Returns by how many bytes the position advances. */

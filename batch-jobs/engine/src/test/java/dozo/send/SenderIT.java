@@ -719,7 +719,8 @@ class SenderIT {
     private static Sender sender(SiteAddress site, int readBackOneIn) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
-        return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn, Duration.ofMinutes(10), _ -> {});
+        return new Sender(
+                lanes, KnownSite.of(check), new Throttle(0), readBackOneIn, Duration.ofMinutes(10), false, _ -> {});
     }
 
     private Entry file(int number, String name, String content) throws Exception {

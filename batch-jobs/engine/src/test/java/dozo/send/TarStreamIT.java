@@ -305,6 +305,6 @@ class TarStreamIT {
         SiteCheck check = SiteCheck.of(lanes.next());
         assertThat(check.unpacksTar()).as("tar, when it was looked at").isTrue();
         KnownSite known = KnownSite.of(check, new Patience(Duration.ofSeconds(5)));
-        return new Sender(lanes, known, new Throttle(0), 0, Duration.ofMinutes(10), archivesGivenUp);
+        return new Sender(lanes, known, new Throttle(0), 0, Duration.ofMinutes(10), false, archivesGivenUp);
     }
 }

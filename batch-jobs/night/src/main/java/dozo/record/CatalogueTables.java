@@ -71,6 +71,7 @@ final class CatalogueTables {
         for (String table : List.of("reading", "stored", "damage")) {
             reasons.put(table, "about receipts; the site is read anew");
         }
+        reasons.put("content", "judged again when a file is read; what is broken is also in findings");
         reasons.put("own_file", "the site is read anew");
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {

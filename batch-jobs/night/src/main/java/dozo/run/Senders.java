@@ -187,6 +187,7 @@ class Senders {
                     hours.throttle(site.id()),
                     settings.readBackOneIn(),
                     ingestSettings.patience(),
+                    ingestSettings.inspect(),
                     why -> findings.add(runId, news(site, List.of(why))));
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();

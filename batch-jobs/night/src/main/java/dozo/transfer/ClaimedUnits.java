@@ -2,6 +2,8 @@ package dozo.transfer;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.content.Verdict;
+import dozo.content.Verdict.State;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
@@ -22,6 +24,7 @@ import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.send.WayIn;
+import dozo.verify.Contents;
 import dozo.verify.Damages;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
@@ -30,6 +33,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,6 +65,7 @@ public class ClaimedUnits {
     private final Receipts receipts;
     private final Damages damages;
     private final Findings findings;
+    private final Contents contents;
 
     /**
      * A claimed unit with everything that is needed to send it.
@@ -126,7 +131,8 @@ public class ClaimedUnits {
             Experiments experiments,
             Receipts receipts,
             Damages damages,
-            Findings findings) {
+            Findings findings,
+            Contents contents) {
         this.jdbc = jdbc;
         this.manifests = manifests;
         this.groups = groups;
@@ -134,6 +140,7 @@ public class ClaimedUnits {
         this.receipts = receipts;
         this.damages = damages;
         this.findings = findings;
+        this.contents = contents;
     }
 
     /** Claims units of all experiments. */
@@ -288,9 +295,11 @@ public class ClaimedUnits {
         Map<WayIn, List<Proof>> byWay = new EnumMap<>(WayIn.class);
         List<Finding> problems = new ArrayList<>();
         List<Finding> silent = new ArrayList<>();
+        Map<Entry, Verdict> verdicts = new HashMap<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
-                case Verified(Entry entry, var digest, WayIn wayIn) -> {
+                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict) -> {
+                    verdicts.put(entry, verdict);
                     Proof proof = new Proof(entry.number(), digest);
                     proofs.add(proof);
                     byWay.computeIfAbsent(wayIn, _ -> new ArrayList<>()).add(proof);
@@ -316,6 +325,7 @@ public class ClaimedUnits {
                     host));
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
+        problems.addAll(judged(claim.experimentId(), verdicts));
         if (!silent.isEmpty()) {
             // One finding for the whole source, whatever other workers record about it at the same time.
             receipts.lock(claim.experimentId());
@@ -325,6 +335,35 @@ public class ClaimedUnits {
             }
         }
         findings.add(claim.runId(), problems);
+    }
+
+    /** Records what content says. Returns findings of what is broken, unless it was read as such before, for another site. */
+    private List<Finding> judged(int experimentId, Map<Entry, Verdict> verdicts) {
+        List<Entry> broken = verdicts.keySet().stream()
+                .filter(entry -> requireNonNull(verdicts.get(entry)).state() == State.BROKEN)
+                .sorted(Comparator.comparingInt(Entry::number))
+                .toList();
+        Set<Integer> known = broken.isEmpty()
+                ? Set.of()
+                : contents.broken(
+                        experimentId, broken.stream().map(Entry::number).collect(Collectors.toSet()));
+        contents.add(
+                experimentId,
+                verdicts.entrySet().stream()
+                        .collect(Collectors.toMap(each -> each.getKey().number(), Map.Entry::getValue)));
+        return broken.stream()
+                .filter(entry -> !known.contains(entry.number()))
+                .map(entry -> finding(experimentId, entry, requireNonNull(verdicts.get(entry))))
+                .toList();
+    }
+
+    private static Finding finding(int experimentId, Entry entry, Verdict verdict) {
+        return new Finding(
+                experimentId,
+                Problem.BROKEN,
+                entry.path(),
+                "%s: not whole as %s: %s. The copy is the same; look whether the scanner or the export still has it"
+                        .formatted(entry.path(), verdict.format(), verdict.why()));
     }
 
     /** Returns false if another worker has taken the unit over. */

@@ -1,6 +1,7 @@
 /** The transfer units of a run, and the tag files of the bags that they fill. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "manifest", "plan", "registry", "remote", "send", "verify"})
+@ApplicationModule(
+        allowedDependencies = {"content", "file", "ledger", "manifest", "plan", "registry", "remote", "send", "verify"})
 package dozo.transfer;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,140 @@
+package dozo.verify;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dozo.content.Verdict;
+import dozo.content.Verdict.State;
+import dozo.file.FilePath;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What the content of an experiment's files says of whether they are whole. */
+@Component
+public class Contents {
+
+    private static final String NOT_WHOLE = """
+            select c.content_id, e.entry_no, entry_path(d.path, e.name) as path, e.size_bytes, c.state, c.format, c.why, c.judged_at
+            from content c cross join lateral unnest(c.entry_nos) as n (entry_no)
+            join entry e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
+            join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
+            where c.experiment_id = :experiment and c.state <> 'WHOLE'
+            """;
+
+    private final JdbcClient jdbc;
+    private final InstantSource clock;
+
+    /**
+     * How many files of the current manifest were judged so.
+     *
+     * @param format empty if it is not known
+     */
+    public record Count(State state, String format, long files, long bytes) {}
+
+    /**
+     * A file of the current manifest that is not whole, or perhaps not.
+     *
+     * @param pathBytes below the source root, in JSON in base64
+     */
+    public record NotWhole(
+            int entryNumber,
+            FilePath pathBytes,
+            long sizeBytes,
+            State state,
+            String format,
+            String why,
+            Instant judgedAt) {
+
+        /** Returns a rendering of the path for people. */
+        @JsonProperty
+        public String path() {
+            return pathBytes.toString();
+        }
+    }
+
+    public Contents(JdbcClient jdbc, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.clock = clock;
+    }
+
+    /** Records verdicts on entries, by number; those that are unknown are left out. */
+    public void add(int experimentId, Map<Integer, Verdict> verdicts) {
+        Map<Verdict, List<Integer>> byVerdict = verdicts.entrySet().stream()
+                .filter(each -> each.getValue().state() != State.UNKNOWN)
+                .sorted(Map.Entry.comparingByKey())
+                .collect(Collectors.groupingBy(
+                        Map.Entry::getValue, Collectors.mapping(Map.Entry::getKey, Collectors.toList())));
+        byVerdict.forEach((verdict, entries) -> jdbc.sql("""
+                        insert into content (experiment_id, state, format, why, entry_nos, judged_at)
+                        values (:experiment, :state, :format, :why, :entries, :now)
+                        """)
+                .param("experiment", experimentId)
+                .param("state", verdict.state().name())
+                .param("format", verdict.format())
+                .param("why", verdict.why())
+                .param("entries", entries.toArray(Integer[]::new))
+                .param("now", Timestamp.from(clock.instant()))
+                .update());
+    }
+
+    /** Returns those of these entries that are recorded as broken. */
+    public Set<Integer> broken(int experimentId, Set<Integer> entries) {
+        return Set.copyOf(jdbc.sql("""
+                        select distinct entry_no from content, unnest(entry_nos) as n (entry_no)
+                        where experiment_id = :experiment and state = 'BROKEN' and entry_no = any(:entries)
+                        """)
+                .param("experiment", experimentId)
+                .param("entries", entries.toArray(Integer[]::new))
+                .query(Integer.class)
+                .list());
+    }
+
+    /** Returns how the files of the current manifest were judged, the broken ones first. */
+    public List<Count> counts(int experimentId) {
+        return jdbc.sql("""
+                        with judged as (
+                            select distinct on (entry_no) entry_no, state, format
+                            from content, unnest(entry_nos) as n (entry_no)
+                            where experiment_id = :experiment
+                            order by entry_no, content_id desc
+                        )
+                        select coalesce(j.state, 'UNKNOWN') as state, coalesce(j.format, '') as format, count(*) as files,
+                               sum(e.size_bytes) as bytes
+                        from entry e left join judged j using (entry_no)
+                        where e.experiment_id = :experiment and e.kind = 'f'
+                        group by 1, 2
+                        order by array_position(array['BROKEN', 'SUSPECT', 'WHOLE', 'UNKNOWN'], coalesce(j.state, 'UNKNOWN')), 3 desc, 2
+                        """)
+                .param("experiment", experimentId)
+                .query((row, n) -> new Count(
+                        State.valueOf(row.getString("state")),
+                        row.getString("format"),
+                        row.getLong("files"),
+                        row.getLong("bytes")))
+                .list();
+    }
+
+    /** Returns files of the current manifest that are broken or suspect, after one by number; each once. */
+    public List<NotWhole> notWhole(int experimentId, int afterEntry, int limit) {
+        return jdbc.sql("select distinct on (entry_no) * from (" + NOT_WHOLE + """
+                        ) found where entry_no > :after order by entry_no, content_id desc limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("after", afterEntry)
+                .param("limit", limit)
+                .query((row, n) -> new NotWhole(
+                        row.getInt("entry_no"),
+                        FilePath.of(row.getBytes("path")),
+                        row.getLong("size_bytes"),
+                        State.valueOf(row.getString("state")),
+                        row.getString("format"),
+                        row.getString("why"),
+                        row.getTimestamp("judged_at").toInstant()))
+                .list();
+    }
+}

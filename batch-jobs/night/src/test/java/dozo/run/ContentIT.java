@@ -1,0 +1,158 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dozo.content.Verdict.State;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Sites;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import dozo.verify.Contents;
+import dozo.verify.Contents.Count;
+import dozo.verify.Contents.NotWhole;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Content that is not whole is a finding in the night in which it is first read, and is stored as it is. */
+class ContentIT {
+
+    /** Larger than {@code dozo.transfer.large} in tests. */
+    private static final int LARGE = 3 << 20;
+
+    @TempDir
+    Path folder;
+
+    private Path root;
+    private Path source;
+    private LoopbackSite site;
+    private Night night;
+
+    @BeforeEach
+    void start() throws Exception {
+        root = Files.createDirectory(folder.resolve("dr"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        source = Files.createDirectory(folder.resolve("source"));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        night.close();
+        site.close();
+    }
+
+    private void open(String... properties) {
+        night = Night.on(site.address(), properties);
+        night.register("E1", source);
+    }
+
+    private static byte[] gzip(int bytes) throws IOException {
+        byte[] content = new byte[bytes];
+        new Random(bytes).nextBytes(content);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write(content);
+        }
+        return out.toByteArray();
+    }
+
+    private static byte[] cut(byte[] whole) {
+        return Arrays.copyOf(whole, whole.length - 100);
+    }
+
+    private List<Count> counts() {
+        return night.get(Contents.class).counts(night.experiment().id());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatIsNotWholeIsFoundByEveryWayOfSending(boolean sftpAlone) throws Exception {
+        open("dozo.transfer.sftp-alone=" + sftpAlone);
+        Files.write(source.resolve("small.gz"), gzip(1_000));
+        Files.write(source.resolve("large.gz"), gzip(LARGE));
+        Files.write(source.resolve("small-cut.gz"), cut(gzip(2_000)));
+        Files.write(source.resolve("large-cut.gz"), cut(gzip(LARGE)));
+        byte[] tail = Arrays.copyOf(gzip(3_000), 4_000);
+        tail[3_999] = 1;
+        Files.write(source.resolve("tail.gz"), tail);
+        Files.writeString(source.resolve("text"), "nobody knows");
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run))
+                .extracting(finding -> finding.path(), finding -> finding.reason())
+                .containsExactlyInAnyOrder(
+                        tuple(FilePath.of("small-cut.gz"), Problem.BROKEN),
+                        tuple(FilePath.of("large-cut.gz"), Problem.BROKEN));
+        assertThat(night.findings(run))
+                .allSatisfy(finding -> assertThat(finding.message())
+                        .contains("not whole as gzip: it ends after", "The copy is the same"));
+        assertThat(night.coverage().safe()).isTrue();
+        NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+        assertThat(counts())
+                .extracting(Count::state, Count::format, Count::files)
+                .containsExactly(
+                        tuple(State.BROKEN, "gzip", 2L),
+                        tuple(State.SUSPECT, "gzip", 1L),
+                        tuple(State.WHOLE, "gzip", 2L),
+                        tuple(State.UNKNOWN, "", 1L));
+        List<NotWhole> all =
+                night.get(Contents.class).notWhole(night.experiment().id(), 0, 10);
+        assertThat(all).extracting(NotWhole::path).containsExactlyInAnyOrder("small-cut.gz", "large-cut.gz", "tail.gz");
+        NotWhole first = all.getFirst();
+        assertThat(night.get(Contents.class).notWhole(night.experiment().id(), first.entryNumber(), 1))
+                .containsExactly(all.get(1));
+    }
+
+    /** Another site reads the file again, and knows nothing new. */
+    @Test
+    void aFileStaysBrokenUntilAnotherOneHasItsPlace() throws Exception {
+        open();
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+        Run first = night.run();
+        night.assertOnly(first, Problem.BROKEN);
+
+        night.complete();
+        assertThat(night.findings(first)).allMatch(finding -> finding.open());
+
+        Path second = Files.createDirectory(folder.resolve("second"));
+        try (LoopbackSite other = LoopbackSite.openSsh(folder.resolve("sshd-2"), second, 0)) {
+            night.get(Sites.class).save("second", other.address(), "test");
+            night.assertComplete(night.run("second"));
+        }
+        assertThat(night.get(Contents.class).notWhole(night.experiment().id(), 0, 10))
+                .hasSize(1);
+
+        Files.write(source.resolve("a.gz"), gzip(2_000));
+        Run last = night.complete();
+        assertThat(night.findings(first))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.supersededBy()).isEqualTo(last.id()));
+        assertThat(counts()).extracting(Count::state).containsExactly(State.WHOLE);
+    }
+
+    @Test
+    void aCentreMayTurnItOff() throws Exception {
+        open("dozo.ingest.inspect=false");
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+
+        night.complete();
+
+        assertThat(counts()).extracting(Count::state).containsExactly(State.UNKNOWN);
+    }
+}

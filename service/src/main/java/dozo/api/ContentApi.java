@@ -1,0 +1,56 @@
+package dozo.api;
+
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.api.http.Verb;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.verify.Contents;
+import dozo.verify.Contents.Count;
+import dozo.verify.Contents.NotWhole;
+import java.util.List;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Whether the files of experiments are whole, by the rules of their formats. */
+@RestController
+@RequestMapping("/api/v1/experiments/{project}/{code}/content")
+record ContentApi(Experiments experiments, Contents contents) {
+
+    /** Counts the files of the current manifest by verdict and format, the broken ones first. */
+    @Verb(
+            value = "content PROJECT/EXPERIMENT:project/code",
+            arguments = "PROJECT/EXPERIMENT=the experiment",
+            about = "Says which files of an experiment are whole, by the rules of their formats.",
+            columns = {"VERDICT={state word}", "FORMAT={format}", ">FILES={files}", ">SIZE={bytes size}"},
+            none = "It has no files.",
+            example = "dozo content P001/S0001")
+    @GetMapping
+    List<Count> counts(@PathVariable String project, @PathVariable String code) {
+        return contents.counts(experiment(project, code).id());
+    }
+
+    /** Lists the files of the current manifest that are broken or suspect. */
+    @Verb(
+            value = "content PROJECT/EXPERIMENT:project/code --files:-",
+            arguments = {"PROJECT/EXPERIMENT=the experiment", "--files=lists the files that are not whole"},
+            columns = {"VERDICT={state word}", "FORMAT={format}", "FILE={path}", "WHY={why}"},
+            none = "No file is known not to be whole.",
+            example = "dozo content P001/S0001 --files")
+    @GetMapping("/files")
+    Page<NotWhole> files(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        int experiment = experiment(project, code).id();
+        return Page.of(limit, most -> contents.notWhole(experiment, after, most), NotWhole::entryNumber);
+    }
+
+    private Experiment experiment(String project, String code) {
+        return experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+    }
+}

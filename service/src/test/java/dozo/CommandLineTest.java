@@ -128,7 +128,11 @@ class CommandLineTest {
     void coverageIsShownByAnythingAndAsOfAnyDay() throws Exception {
         registered("a.txt", "--scanner", "T7");
         assertThat(dozo("coverage --oldest 5").out()).contains("P1/S1").contains("not read yet");
+        assertThat(dozo("plan --lanes 1").out())
+                .contains("not safe yet at dr", "\n1 project, 0 B;")
+                .containsPattern("Dozo +1 +1 .* experiments\n");
         dozo("run --wait").ends(0);
+        assertThat(dozo("plan --lanes 1").out()).contains("\n0 projects, 0 B;");
 
         assertThat(dozo("coverage --by scanner")).isEqualTo(new Ended(0, """
                         SCANNER   SAFE  EXPERIMENTS  OF  UNSEEN  FILES  OF  SIZE   OF  OLDEST UNPROTECTED

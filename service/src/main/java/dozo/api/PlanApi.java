@@ -63,7 +63,7 @@ public record PlanApi(Coverage coverage, CostModels models, SiteChoice sites) {
         Optional<KeptModel> kept = models.kept(to.id());
         List<Lot> lots = coverage.projects(sight, to.id(), null).stream()
                 .map(PlanApi::lot)
-                .filter(lot -> !lot.work().equals(Work.NONE))
+                .filter(lot -> lot.experiments() > 0)
                 .toList();
         CostModel model = model(kept.map(KeptModel::model).orElse(CostModel.DEFAULT), rate);
         return new ShownPlan(
@@ -76,7 +76,9 @@ public record PlanApi(Coverage coverage, CostModels models, SiteChoice sites) {
     private static Lot lot(Totals project) {
         Work work = new Work(
                 Math.max(0, project.bytes() - project.bytesSafe()), Math.max(0, project.files() - project.filesSafe()));
-        return new Lot(String.valueOf(project.project()), "", work);
+        // NB: with those never read, whose files are unknown.
+        long experiments = project.experiments() - project.experimentsSafe();
+        return new Lot(String.valueOf(project.project()), "", experiments, work);
     }
 
     private static CostModel model(CostModel measured, @Nullable Long rate) {

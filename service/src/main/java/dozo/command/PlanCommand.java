@@ -11,7 +11,6 @@ import dozo.plan.NightForecast.Night;
 import dozo.plan.Pending;
 import dozo.plan.SendingOrder;
 import dozo.plan.Speed;
-import dozo.plan.Work;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetable;
 import dozo.run.SiteHours;
@@ -42,7 +41,8 @@ import picocli.CommandLine.Option;
             "",
             "A rate is bytes or bits a second: 600Mbit, 75MB, 7.62Gbit (powers of 1,000), 16MiB (of 1,024).",
             "FILE has a line for each project: name,size,files,region, the last two optional, or a header",
-            "that says which column is which (name or dir; size, size_bytes, size_mbyte …; files; region)."
+            "that says which column is which (name or dir; size, size_bytes, size_mbyte …; files; region;",
+            "experiments)."
         })
 final class PlanCommand implements Callable<Integer> {
 
@@ -106,13 +106,14 @@ final class PlanCommand implements Callable<Integer> {
             ask();
             return Exit.WELL;
         }
+        List<Lot> lots = SizesTable.read(file);
         Forecast forecast = Forecast.of(
-                SizesTable.read(file),
+                lots,
                 cost(),
                 lanes,
                 partitions == null ? 0 : partitions,
                 link == null ? null : Amounts.rate("--link", link));
-        List<Night> nights = hours == null ? List.of() : nights(file, hours);
+        List<Night> nights = hours == null ? List.of() : nights(lots, forecast, hours);
         if (service.json()) {
             out.println(
                     Connection.JSON.writeValueAsString(hours == null ? forecast : new PlannedNights(forecast, nights)));
@@ -149,8 +150,7 @@ final class PlanCommand implements Callable<Integer> {
     }
 
     /** Returns the nights until everything is safe, with the highest number of lanes. */
-    private List<Night> nights(Path file, List<String> rules) {
-        List<Lot> lots = SizesTable.read(file);
+    private List<Night> nights(List<Lot> lots, Forecast forecast, List<String> rules) {
         List<Pending> projects = IntStream.range(0, lots.size())
                 .mapToObj(i -> new Pending(i, i, 1, lots.get(i).work(), 0, null))
                 .toList();
@@ -159,12 +159,15 @@ final class PlanCommand implements Callable<Integer> {
         Speed speed = rate == null ? Speed.UNMEASURED.with(most) : Speed.of(cost(), most, List.of());
         ZonedDateTime begin = ZonedDateTime.now(ZoneId.systemDefault());
         Instant end = begin.toInstant().plus(AHEAD);
-        Work work = lots.stream().map(Lot::work).reduce(Work.NONE, Work::plus);
-        double linkMax = link == null ? Double.POSITIVE_INFINITY : (double) Amounts.rate("--link", link);
+        double bytes = Math.max(1, forecast.work().bytes());
+        // The time of the experiments acts like a link over which all bytes need that time.
+        double linkMax = Math.min(
+                link == null ? Double.POSITIVE_INFINITY : (double) Amounts.rate("--link", link),
+                bytes / forecast.parts().experimentsSeconds());
         List<Step> steps = SiteHours.ahead(timetable(rules), begin, end).stream()
                 .map(step -> new Step(step.from(), Math.min(linkMax, step.bytesPerSecondMax())))
                 .toList();
-        Hours open = new Hours(steps, end, Math.max(1, work.bytes()) / Math.max(1e-9, speed.seconds(work)));
+        Hours open = new Hours(steps, end, bytes / Math.max(1e-9, speed.seconds(forecast.work())));
         return NightForecast.nights(
                 SendingOrder.of(projects, speed, open),
                 speed,

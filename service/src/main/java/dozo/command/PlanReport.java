@@ -1,7 +1,9 @@
 package dozo.command;
 
 import dozo.file.Size;
+import dozo.plan.CostModel;
 import dozo.plan.Forecast;
+import dozo.plan.Forecast.Parts;
 import dozo.plan.Forecast.Sharing;
 import dozo.plan.Forecast.Way;
 import dozo.plan.Shares.Bottleneck;
@@ -20,6 +22,7 @@ final class PlanReport {
     /** Prints the forecast; {@code lot} is the word for a lot, such as {@code "project"}. */
     static void print(PrintWriter out, Forecast forecast, String lot) {
         out.println(assumptions(forecast, lot));
+        parts(forecast).forEach(out::println);
         out.println();
         Table ways = new Table("WAY", ">LANES", ">PARTITIONS", ">LARGEST/IDEAL", ">IMBALANCE", ">TIME", "LIMITED BY");
         for (Way way : forecast.ways()) {
@@ -39,12 +42,11 @@ final class PlanReport {
 
     private static String assumptions(Forecast forecast, String lot) {
         long files = forecast.work().entries();
-        return "%,d %s, %s%s; a lane moves %s%s%s"
+        return "%s, %s%s; a lane moves %s%s%s"
                 .formatted(
-                        forecast.lots(),
-                        forecast.lots() == 1 ? lot : lot + "s",
+                        counted(forecast.lots(), lot),
                         Size.planned(forecast.work().bytes()),
-                        files == 0 ? "" : " in %,d files".formatted(files),
+                        files == 0 ? "" : " in " + counted(files, "file"),
                         rate(forecast.cost().bytesPerSecond()),
                         files == 0
                                 ? ""
@@ -54,6 +56,42 @@ final class PlanReport {
                                 ? ""
                                 : "; the link carries "
                                         + rate(forecast.linkBytesPerSecond().doubleValue()));
+    }
+
+    /** Returns the parts of the time, as sentences. A part that would be shown as 0.0 s is left out. */
+    private static List<String> parts(Forecast forecast) {
+        Parts parts = forecast.parts();
+        List<String> ofOneLane = new ArrayList<>();
+        if (isShown(parts.bytesLaneSeconds())) {
+            ofOneLane.add(time(parts.bytesLaneSeconds()) + " for the bytes");
+        }
+        if (isShown(parts.entriesLaneSeconds())) {
+            ofOneLane.add("%s for %s"
+                    .formatted(
+                            time(parts.entriesLaneSeconds()),
+                            counted(forecast.work().entries(), "file")));
+        }
+        List<String> sentences = new ArrayList<>();
+        if (!ofOneLane.isEmpty()) {
+            sentences.add("One lane needs %s.".formatted(String.join(" and ", ofOneLane)));
+        }
+        String each = text("%.0f ms", 1e3 * CostModel.SECONDS_PER_EXPERIMENT);
+        if (isShown(parts.experimentsSeconds())) {
+            // NB: always several: the time of one is not shown.
+            sentences.add("%,d experiments need %s (%s each) with any number of lanes."
+                    .formatted(forecast.experiments(), time(parts.experimentsSeconds()), each));
+        } else if (forecast.experiments() == 0 && forecast.lots() > 0) {
+            sentences.add("Experiments are not counted; each needs %s with any number of lanes.".formatted(each));
+        }
+        return sentences;
+    }
+
+    private static boolean isShown(double seconds) {
+        return !time(seconds).equals(time(0));
+    }
+
+    private static String counted(long number, String what) {
+        return "%,d %s".formatted(number, number == 1 ? what : what + "s");
     }
 
     /** Returns the content of each partition: for the table's regions, and for each way that Dozo may use. */
@@ -116,6 +154,7 @@ final class PlanReport {
             case LANES -> "lanes";
             case LINK -> "link";
             case LARGEST_SHARE -> "largest partition";
+            case EXPERIMENTS -> "experiments";
         };
     }
 

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -20,8 +21,9 @@ import java.util.regex.Pattern;
 
 /**
  * A text table of names and sizes, separated by commas, semicolons or tabs. It has a header, or the columns {@code
- * name,size,files,region}. Unknown columns are ignored. A table with an invalid line is refused as a whole, and up to
- * 10 invalid lines are reported at once.
+ * name,size,files,region}. Unknown columns are ignored. A line without a number of experiments counts as one, but a
+ * project as none: its number is unknown. A table with an invalid line is refused as a whole, and up to 10 invalid lines
+ * are reported at once.
  */
 final class SizesTable {
 
@@ -38,6 +40,7 @@ final class SizesTable {
     private static final Set<String> NAMES =
             Set.of("name", "dir", "directory", "folder", "path", "project", "experiment", "code");
     private static final Set<String> FILES = Set.of("files", "entries", "file_count", "count", "inodes");
+    private static final Set<String> EXPERIMENTS = Set.of("experiments", "studies", "sessions");
     private static final Set<String> REGIONS = Set.of("region", "group", "partition");
     private static final String ACCEPTED_SIZE =
             "expected a number with or without a unit, such as 250000, 1.5 TB or 16 GiB";
@@ -45,15 +48,21 @@ final class SizesTable {
     private final String file;
     private final List<Lot> lots = new ArrayList<>();
     private final List<String> refusals = new ArrayList<>();
-    private final Set<String> regions = new java.util.HashSet<>();
+    private final Set<String> regions = new HashSet<>();
     private Work sum = Work.NONE;
+    private long experimentsSum;
     private Columns columns = Columns.WITHOUT_HEADER;
     private char separator = ',';
 
-    /** The positions of the columns; -1 if missing. */
-    private record Columns(int name, int size, int files, int region, String unit) {
+    /**
+     * The positions of the columns; -1 if missing.
+     *
+     * @param experimentsEach the number of experiments of a line that does not state it
+     */
+    private record Columns(
+            int name, int size, int files, int region, int experiments, String unit, long experimentsEach) {
 
-        private static final Columns WITHOUT_HEADER = new Columns(0, 1, 2, 3, "");
+        private static final Columns WITHOUT_HEADER = new Columns(0, 1, 2, 3, -1, "", 1);
     }
 
     private SizesTable(String file) {
@@ -110,6 +119,8 @@ final class SizesTable {
         int size = -1;
         int files = -1;
         int region = -1;
+        int experiments = -1;
+        Set<String> names = new HashSet<>();
         String unit = "";
         for (int i = fields.size() - 1; i >= 0; i--) {
             String heading = fields.get(i).toLowerCase(Locale.ROOT);
@@ -118,14 +129,18 @@ final class SizesTable {
                 size = i;
                 unit = sizes.group(1);
             }
-            name = NAMES.contains(heading) ? i : name;
+            if (NAMES.contains(heading)) {
+                name = i;
+                names.add(heading);
+            }
             files = FILES.contains(heading) ? i : files;
             region = REGIONS.contains(heading) ? i : region;
+            experiments = EXPERIMENTS.contains(heading) ? i : experiments;
         }
         if (size < 0) {
             return false;
         }
-        columns = new Columns(name, size, files, region, unit);
+        columns = new Columns(name, size, files, region, experiments, unit, names.equals(Set.of("project")) ? 0 : 1);
         return true;
     }
 
@@ -134,6 +149,8 @@ final class SizesTable {
         String typed = field(fields, columns.size());
         Optional<BigInteger> size = size(typed, columns.unit());
         Optional<Long> files = count(field(fields, columns.files()));
+        String stated = field(fields, columns.experiments());
+        Optional<Long> experiments = stated.isEmpty() ? Optional.of(columns.experimentsEach()) : count(stated);
         if (size.isEmpty()) {
             refuse(
                     number,
@@ -141,18 +158,22 @@ final class SizesTable {
                             ? "no size; expected a header with a column size (size_bytes, size_mbyte …), or name,size"
                             : "\"%s\" is not a size; %s".formatted(Login.visible(typed), ACCEPTED_SIZE));
         } else if (files.isEmpty()) {
-            refuse(
-                    number,
-                    "\"%s\" is not a number of files; expected 0 to 999,999,999,999,999,999, or nothing"
-                            .formatted(Login.visible(field(fields, columns.files()))));
+            refuse(number, notACount(field(fields, columns.files()), "files"));
+        } else if (experiments.isEmpty()) {
+            refuse(number, notACount(stated, "experiments"));
         } else if (lots.size() == LOTS_MAX) {
             refuse(number, "too many lines; the maximum is %,d".formatted(LOTS_MAX));
         } else {
-            add(number, fields, size.get(), files.get());
+            add(number, fields, size.get(), files.get(), experiments.get());
         }
     }
 
-    private void add(int number, List<String> fields, BigInteger bytes, long files) {
+    private static String notACount(String typed, String what) {
+        return "\"%s\" is not a number of %s; expected 0 to 999,999,999,999,999,999, or nothing"
+                .formatted(Login.visible(typed), what);
+    }
+
+    private void add(int number, List<String> fields, BigInteger bytes, long files, long experiments) {
         String region = field(fields, columns.region());
         regions.add(region);
         if (regions.size() > REGIONS_MAX) {
@@ -162,9 +183,10 @@ final class SizesTable {
         try {
             Work work = new Work(bytes.longValueExact(), files);
             sum = sum.plus(work);
-            lots.add(new Lot(field(fields, columns.name()), region, work));
+            experimentsSum = Math.addExact(experimentsSum, experiments);
+            lots.add(new Lot(field(fields, columns.name()), region, experiments, work));
         } catch (ArithmeticException e) {
-            refuse(number, "the total exceeds 9.2 EB or 9.2 × 10¹⁸ files, the maximum");
+            refuse(number, "the total exceeds 9.2 EB, or 9.2 × 10¹⁸ files or experiments, the maximum");
         }
     }
 

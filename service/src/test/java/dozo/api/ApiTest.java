@@ -2,6 +2,7 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dozo.Answer;
 import dozo.RunningService;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /** REST executes valid requests, and every refusal names the field and the expected value. */
 class ApiTest {
@@ -457,6 +459,23 @@ class ApiTest {
         plan.has("/forecast/ways/3/sharing", "SPLIT");
         plan.has("/forecast/ways/3/lanes", 8);
         assertThat(plan.at("/forecast/ways/3/partitions").size()).isEqualTo(8);
+    }
+
+    @Test
+    void aPlanCountsExperimentsThatAreNotSafeYetEvenIfNeverRead() throws Exception {
+        String address = "/api/v1/plan?site=dr&lanes=4";
+        JsonNode before = service.get(address).at("/forecast");
+        register("S1", Files.createDirectories(folder.resolve(project + "-planned")));
+        register("S2", Files.createDirectories(folder.resolve(project + "-planned-too")));
+
+        Answer plan = service.get(address);
+
+        plan.has("/forecast/lots", before.at("/lots").asInt() + 1);
+        plan.has("/forecast/experiments", before.at("/experiments").asInt() + 2);
+        assertThat(plan.at("/forecast/parts/experimentsSeconds").asDouble())
+                .isCloseTo(0.017 * plan.at("/forecast/experiments").asInt(), within(1e-9));
+        assertThat(plan.at("/forecast/parts/bytesLaneSeconds").isNumber()).isTrue();
+        assertThat(plan.at("/forecast/parts/entriesLaneSeconds").isNumber()).isTrue();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dozo.Ended;
 import java.nio.file.Files;
@@ -89,7 +90,62 @@ class PlanCommandTest {
     void filesCostTime() throws Exception {
         assertThat(plan("a,0,2500000\n", "--lanes", "1").out())
                 .contains("1 project, 0 B in 2,500,000 files")
+                .contains("One lane needs 16.7 min for 2,500,000 files.\n\n")
                 .containsPattern("Dozo +1 +1 +1\\.000 +0\\.00 % +16\\.7 min +lanes");
+    }
+
+    @Test
+    void experimentsCostTimeThatNoLaneShortens() throws Exception {
+        String table = "name,size,files,experiments\nall,640 TB,483000000,10000000\n";
+
+        assertThat(plan(table, "--lanes", "8,16").out())
+                .contains("""
+                        One lane needs 24.7 days for the bytes and 2.2 days for 483,000,000 files.
+                        10,000,000 experiments need 47.2 h (17 ms each) with any number of lanes.
+
+                        """)
+                .containsPattern("Dozo +8 +8 +1\\.000 +0\\.00 % +3\\.4 days +lanes")
+                .containsPattern("Dozo +16 +16 +1\\.000 +0\\.00 % +47\\.2 h +experiments");
+        JsonNode json =
+                Connection.JSON.readTree(plan(table, "--lanes", "16", "--json").out());
+        assertThat(json.at("/experiments").asLong()).isEqualTo(10_000_000);
+        assertThat(json.at("/parts/bytesLaneSeconds").asDouble()).isCloseTo(640e12 / 300e6, within(0.1));
+        assertThat(json.at("/parts/entriesLaneSeconds").asDouble()).isCloseTo(193_200, within(0.1));
+        assertThat(json.at("/parts/experimentsSeconds").asDouble()).isCloseTo(170_000, within(0.1));
+        assertThat(json.at("/ways/1/bottleneck").asString()).isEqualTo("EXPERIMENTS");
+    }
+
+    @Test
+    void partsOfNoTimeAreLeftOut() throws Exception {
+        assertThat(plan("a,0\n", "--lanes", "1").out()).doesNotContain("One lane", "ms each");
+        assertThat(plan("name,size,files,experiments\na,0,1,100\n", "--lanes", "1")
+                        .out())
+                .contains("in 1 file;", "\n100 experiments need 1.7 s (17 ms each)")
+                .doesNotContain("One lane");
+    }
+
+    @Test
+    void aTableOfProjectsDoesNotHideItsExperiments() throws Exception {
+        assertThat(plan("project,size\nP1,1 TB\n", "--lanes", "1").out()).contains("""
+                        One lane needs 55.6 min for the bytes.
+                        Experiments are not counted; each needs 17 ms with any number of lanes.
+
+                        """);
+    }
+
+    @Test
+    void experimentsAlsoFillNights() throws Exception {
+        String table = "name,size,experiments\nall,1 TB,10000000\n";
+
+        JsonNode nights = Connection.JSON
+                .readTree(plan(table, "--rate", "600Mbit", "--hours", "daily 06:00-20:00 closed", "--json")
+                        .out())
+                .at("/nights");
+
+        // 47.2 hours in nights of ten hours; the first night may have begun. The bytes alone need an hour.
+        assertThat(nights.size()).isBetween(5, 7);
+        assertThat(nights.at("/1/verified/middle").asLong()).isLessThan(500_000_000_000L);
+        assertThat(nights.at("/5/verified/middle").asLong()).isEqualTo(1_000_000_000_000L);
     }
 
     @ParameterizedTest

@@ -29,7 +29,7 @@ class SizesTableTest {
         assertThat(read("dir,size_mbyte,percent,region\n0001,334605374,36.16,1\n0035,0,0.00,4\n"))
                 .containsExactly(lot("0001", 334_605_374_000_000L, 0, "1"), lot("0035", 0, 0, "4"));
         assertThat(read("\uFEFFRegion;Files;Size;Project\r\n2;1,234;\"1,500 GB\";脳\r\n"))
-                .containsExactly(lot("脳", 1_500_000_000_000L, 1_234, "2"));
+                .containsExactly(new Lot("脳", "2", 0, new Work(1_500_000_000_000L, 1_234)));
         assertThat(read("bytes\tname\n5\t\"a\"\"b\"\n")).containsExactly(lot("a\"b", 5, 0, ""));
     }
 
@@ -38,6 +38,37 @@ class SizesTableTest {
         assertThat(read("# a remark\n\na,10\nb,1.5 TB,7\n\"c,d\",2KiB,8,east\n"))
                 .containsExactly(
                         lot("a", 10, 0, ""), lot("b", 1_500_000_000_000L, 7, ""), lot("c,d", 2_048, 8, "east"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            name;size;experiments        | a;1;1,234     | 1234
+            name;size;studies            | a;1;0         | 0
+            dir;Sessions;size            | a;17;1        | 17
+            project;size;experiments     | P1;1;480      | 480
+            name;size;experiments        | a;1;          | 1
+            experiment;size              | a;1           | 1
+            project;experiment;size      | P1;S1;1       | 1
+            size                         | 7             | 1
+            project;size                 | P1;1          | 0
+            project;size;experiments     | P1;1;         | 0
+            """)
+    void aLineIsOneExperimentUnlessItSaysOrIsAProject(String header, String line, long experiments) throws Exception {
+        assertThat(read(header + "\n" + line + "\n"))
+                .singleElement()
+                .extracting(Lot::experiments)
+                .isEqualTo(experiments);
+    }
+
+    @Test
+    void aNumberOfExperimentsThatIsNoneIsRefusedByItsLine() {
+        assertThatThrownBy(() -> read("name,size,experiments\na,1,2\nb,1,many\nc,1,-3\n"))
+                .hasMessageContaining("line 3: \"many\" is not a number of experiments; expected 0 to 999,")
+                .hasMessageContaining("line 4: \"-3\" is not a number of experiments")
+                .hasMessageNotContaining("line 2");
+        String most = "a,1,999999999999999999\n";
+        assertThatThrownBy(() -> read("name,size,experiments\n" + most.repeat(10)))
+                .hasMessageContaining("line 11: the total exceeds 9.2 EB, or 9.2 × 10¹⁸ files or experiments");
     }
 
     @ParameterizedTest
@@ -113,6 +144,6 @@ class SizesTableTest {
     }
 
     private static Lot lot(String name, long bytes, long files, String region) {
-        return new Lot(name, region, new Work(bytes, files));
+        return new Lot(name, region, 1, new Work(bytes, files));
     }
 }

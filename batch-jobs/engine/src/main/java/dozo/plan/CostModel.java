@@ -12,6 +12,13 @@ public record CostModel(double bytesPerSecond, double secondsPerEntry) {
     /** Measured over loopback: about 300 MB/s and 2,500 files/s per lane. */
     public static final CostModel DEFAULT = new CostModel(300e6, 1 / 2_500.0);
 
+    /**
+     * The cost of an experiment of any size (look, seal, plan, records, settlement, renames), whatever the number of lanes.
+     * Measured: the first night of 2,000 experiments of 50 tiny files took 34.3 s on two processors
+     * ({@code docs/reference/bench.md}, Night, {@code tiny}).
+     */
+    public static final double SECONDS_PER_EXPERIMENT = 0.017;
+
     static final double BYTES_PER_SECOND_MIN = 1e3;
     static final double BYTES_PER_SECOND_MAX = 1e12;
     static final double SECONDS_PER_ENTRY_MAX = 3_600;

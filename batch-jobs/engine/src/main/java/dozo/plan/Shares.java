@@ -42,11 +42,19 @@ public record Shares(List<Share> shares) {
         /** The link is full. */
         LINK,
         /** One share is so large that lanes are idle while it is sent. */
-        LARGEST_SHARE
+        LARGEST_SHARE,
+        /** The work that is done once for each experiment takes longer than sending; more lanes would not help. */
+        EXPERIMENTS
     }
 
     /** The duration, and its bottleneck. */
-    public record Duration(double seconds, Bottleneck bottleneck) {}
+    public record Duration(double seconds, Bottleneck bottleneck) {
+
+        /** Returns the longer of this and another duration; if they are equal, this. */
+        Duration orLonger(double otherSeconds, Bottleneck other) {
+            return otherSeconds > seconds ? new Duration(otherSeconds, other) : this;
+        }
+    }
 
     public Shares {
         shares = List.copyOf(shares);

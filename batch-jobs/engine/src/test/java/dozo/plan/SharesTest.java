@@ -89,11 +89,19 @@ class SharesTest {
 
     @Test
     void filesCostTimeAndNoBytes() {
-        List<Lot> lots = List.of(new Lot("a", "", new Work(0, 1_000_000)));
+        List<Lot> lots = List.of(new Lot("a", "", 1, new Work(0, 1_000_000)));
         Duration forecast = Shares.split(lots, 2, new CostModel(1e6, 0.001)).takes(2, 1);
 
         assertThat(forecast.seconds()).isCloseTo(500, within(0.1));
         assertThat(forecast.bottleneck()).isEqualTo(Bottleneck.LANES);
+    }
+
+    @Test
+    void timeThatNoLaneShortensLimitsOnlyIfItIsLonger() {
+        Duration lanes = new Duration(10, Bottleneck.LANES);
+
+        assertThat(lanes.orLonger(10, Bottleneck.EXPERIMENTS)).isEqualTo(lanes);
+        assertThat(lanes.orLonger(10.1, Bottleneck.EXPERIMENTS)).isEqualTo(new Duration(10.1, Bottleneck.EXPERIMENTS));
     }
 
     @Test
@@ -112,7 +120,7 @@ class SharesTest {
             Work sum = Work.NONE;
             for (int j = 0; j < dice.nextInt(40); j++) {
                 Work work = new Work((long) Math.pow(10, dice.nextDouble(15)), dice.nextInt(1_000_000));
-                lots.add(new Lot("lot " + j, "", work));
+                lots.add(new Lot("lot " + j, "", 1, work));
                 sum = sum.plus(work);
             }
             Shares shares = Shares.split(lots, 1 + dice.nextInt(64), CostModel.DEFAULT);
@@ -123,6 +131,6 @@ class SharesTest {
     }
 
     private static Lot lot(String name, String region, long megabytes) {
-        return new Lot(name, region, new Work(megabytes * 1_000_000, 0));
+        return new Lot(name, region, 1, new Work(megabytes * 1_000_000, 0));
     }
 }

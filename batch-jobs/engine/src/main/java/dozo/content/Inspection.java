@@ -22,6 +22,7 @@ public final class Inspection {
             new Fiff(),
             new Twix(),
             new Ctf(),
+            new Edf(),
             new Kit());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);

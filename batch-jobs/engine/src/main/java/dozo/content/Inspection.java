@@ -23,6 +23,7 @@ public final class Inspection {
             new Twix(),
             new Ctf(),
             new Edf(),
+            new Mgh(),
             new Kit());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);

@@ -24,6 +24,7 @@ public final class Inspection {
             new Ctf(),
             new Edf(),
             new Mgh(),
+            new PairHeader(),
             new Kit());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);

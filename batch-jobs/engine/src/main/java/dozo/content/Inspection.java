@@ -16,7 +16,16 @@ import org.slf4j.LoggerFactory;
 public final class Inspection {
 
     /** The formats. The first that knows a file checks it. */
-    private static final List<Format> FORMATS = List.of(new Gzip(), new Nifti());
+    private static final List<Format> FORMATS = List.of(
+            new Gzip(),
+            new Nifti(),
+            new Fiff(),
+            new Twix(),
+            new Ctf(),
+            new Edf(),
+            new Mgh(),
+            new PairHeader(),
+            new Kit());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

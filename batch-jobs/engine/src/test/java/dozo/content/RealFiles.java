@@ -1,0 +1,32 @@
+package dozo.content;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Real files beside this clone, if there are any. */
+final class RealFiles {
+
+    private RealFiles() {}
+
+    /** Returns the files below this folder of the shared data that have content and a name with one of these endings. */
+    static List<Path> below(String folder, String... endings) throws IOException {
+        String shared = System.getenv("DOZO_SHARED_DATA");
+        assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
+                .as("the shared data are demanded and not there")
+                .isTrue();
+        assumeTrue(shared != null, "no shared data beside this clone");
+        try (Stream<Path> all = Files.walk(Path.of(shared, folder))) {
+            return all.filter(file -> Files.isRegularFile(file) && file.toFile().length() > 0)
+                    .filter(file -> Stream.of(endings)
+                            .anyMatch(ending -> file.toString().endsWith(ending)))
+                    .sorted()
+                    .toList();
+        }
+    }
+}

@@ -16,7 +16,10 @@ import org.slf4j.LoggerFactory;
 public final class Inspection {
 
     /** The formats. The first that knows a file checks it. */
-    private static final List<Format> FORMATS = List.of(new Gzip(), new Nifti());
+    private static final List<Format> FORMATS = List.of(
+            new Gzip(),
+            new Nifti(),
+            new Zip());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

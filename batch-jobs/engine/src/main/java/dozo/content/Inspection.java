@@ -19,7 +19,9 @@ public final class Inspection {
     private static final List<Format> FORMATS = List.of(
             new Gzip(),
             new Nifti(),
-            new Zip());
+            new Zip(),
+            // Its first entry may begin with the signature of HDF5, where a block for the user would end.
+            new Tar());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

@@ -21,7 +21,9 @@ public final class Inspection {
             new Nifti(),
             new Zip(),
             // Its first entry may begin with the signature of HDF5, where a block for the user would end.
-            new Tar());
+            new Tar(),
+            new Hdf5(),
+            new Matlab());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

@@ -23,7 +23,8 @@ public final class Inspection {
             // Its first entry may begin with the signature of HDF5, where a block for the user would end.
             new Tar(),
             new Hdf5(),
-            new Matlab());
+            new Matlab(),
+            new Par());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

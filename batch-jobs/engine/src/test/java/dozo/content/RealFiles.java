@@ -1,0 +1,39 @@
+package dozo.content;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Real files beside this clone, if there are any. */
+final class RealFiles {
+
+    private RealFiles() {}
+
+    /** Returns the files in this folder of the shared data that have this ending. */
+    static List<Path> below(String folder, String ending) {
+        String shared = System.getenv("DOZO_SHARED_DATA");
+        assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
+                .as("the shared data are demanded and not there")
+                .isTrue();
+        assumeTrue(shared != null, "no shared data beside this clone");
+        try (Stream<Path> all = Files.walk(Path.of(shared, folder))) {
+            return all.filter(Files::isRegularFile)
+                    .filter(file -> file.toString().endsWith(ending))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Judges a real file. */
+    static Verdict judge(Path file) throws IOException {
+        return Judged.of(file.getFileName().toString(), Files.readAllBytes(file));
+    }
+}

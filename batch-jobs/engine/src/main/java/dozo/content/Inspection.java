@@ -24,7 +24,9 @@ public final class Inspection {
             new Tar(),
             new Hdf5(),
             new Matlab(),
-            new Par());
+            new Par(),
+            new Json(),
+            new Tsv());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

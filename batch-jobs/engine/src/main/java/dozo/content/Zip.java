@@ -10,6 +10,8 @@ import static dozo.content.ZipDirectory.END_64_BYTES;
 import static dozo.content.ZipDirectory.END_BYTES;
 import static dozo.content.ZipDirectory.LOCATOR_64;
 import static dozo.content.ZipDirectory.LOCATOR_BYTES;
+import static dozo.content.ZipDirectory.SIGNATURE;
+import static dozo.content.ZipDirectory.SIGNATURE_BYTES;
 import static dozo.content.ZipDirectory.STORED;
 import static dozo.content.ZipDirectory.u16;
 import static dozo.content.ZipDirectory.u32;
@@ -63,6 +65,7 @@ final class Zip implements Format {
         AFTER_DATA,
         CENTRAL,
         CENTRAL_EXTRA,
+        SIGNATURE,
         END_64,
         END,
         LOST,
@@ -131,6 +134,7 @@ final class Zip implements Format {
                 case AFTER_DATA -> afterData(bytes.getInt(0));
                 case CENTRAL -> central(bytes);
                 case CENTRAL_EXTRA -> addCentral(entry.with(bytes), 0);
+                case SIGNATURE -> next(Step.RECORD, u16(bytes, 0), RECORD_BYTES);
                 case END_64 -> end64(bytes);
                 case END -> end(bytes);
                 case DATA, LOST, PASSED -> throw new IllegalStateException();
@@ -147,12 +151,13 @@ final class Zip implements Format {
             long at = position() - RECORD_BYTES;
             if (record == CENTRAL) {
                 directoryStart = directoryStart < 0 ? at : directoryStart;
-            } else if (directoryEnd < 0) {
+            } else if (record != SIGNATURE && directoryEnd < 0) {
                 directoryEnd = at;
             }
             switch (record) {
                 case LOCAL -> next(Step.LOCAL, 0, LOCAL_BYTES - RECORD_BYTES);
                 case CENTRAL -> next(Step.CENTRAL, 0, CENTRAL_BYTES - RECORD_BYTES);
+                case SIGNATURE -> next(Step.SIGNATURE, 0, SIGNATURE_BYTES - RECORD_BYTES);
                 case END_64 -> next(Step.END_64, 0, END_64_BYTES - RECORD_BYTES);
                 case LOCATOR_64 -> next(Step.RECORD, LOCATOR_BYTES - RECORD_BYTES, RECORD_BYTES);
                 case END -> next(Step.END, 0, END_BYTES - RECORD_BYTES);

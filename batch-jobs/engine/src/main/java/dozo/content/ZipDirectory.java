@@ -16,6 +16,11 @@ final class ZipDirectory {
     static final int END_64 = 0x06064B50;
     static final int LOCATOR_64 = 0x07064B50;
 
+    /** May follow the entries of the directory, and counts as part of it. */
+    static final int SIGNATURE = 0x05054B50;
+
+    static final int SIGNATURE_BYTES = 6;
+
     static final int CENTRAL_BYTES = 46;
     static final int END_BYTES = 22;
     static final int END_64_BYTES = 56;
@@ -221,6 +226,9 @@ final class ZipDirectory {
             throws NotWhole {
         long all = 0;
         for (int at = start; at < end; all++) {
+            if (at + SIGNATURE_BYTES <= end && bytes.getInt(at) == SIGNATURE) {
+                return all;
+            }
             if (at + CENTRAL_BYTES > end || bytes.getInt(at) != CENTRAL) {
                 throw NotWhole.broken("entry %,d of its directory is damaged".formatted(all + 1));
             }

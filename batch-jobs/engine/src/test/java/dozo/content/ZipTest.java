@@ -175,6 +175,20 @@ class ZipTest {
     }
 
     @Test
+    void aSignatureBehindTheDirectoryIsLegal() throws Exception {
+        byte[] whole = zip();
+        int directory = indexOf(whole, "PK\1\2");
+        int end = indexOf(whole, "PK\5\6");
+        ByteBuffer signed = ByteBuffer.allocate(whole.length + 16).order(ByteOrder.LITTLE_ENDIAN);
+        signed.put(whole, 0, end).putInt(0x05054B50).putShort((short) 10);
+        signed.put(end + 16, whole, end, 22).putInt(end + 16 + 12, end + 16 - directory);
+
+        assertThat(judge(signed.array()).state()).isEqualTo(State.WHOLE);
+        assertThat(judge(Damage.flipped(signed.array(), directory + 16)).state())
+                .isEqualTo(State.BROKEN);
+    }
+
+    @Test
     void anEntryThatIsNotInItsPlaceIsBroken() throws Exception {
         byte[] whole = zip("", STORED, STORED, STORED);
         int second = 35 + 300;

@@ -24,8 +24,16 @@ abstract class Check {
         this.format = format;
     }
 
-    /** Takes the bytes that were wanted, from 0 to the limit. If it wants no more, the rest of the file passes. */
+    /** Takes the bytes that were wanted, from 0 to the limit. If it wants no more, the rest goes to {@link #stream}. */
     abstract void part(ByteBuffer bytes) throws NotWhole;
+
+    /**
+     * Takes bytes while no part is wanted: at least one, or it wants or skips some. By default the rest of the file passes. The
+     * position counts them afterwards.
+     */
+    void stream(ByteBuffer bytes) throws NotWhole {
+        bytes.position(bytes.limit());
+    }
 
     /**
      * Judges at the end of the file. By default a file may not end within a part that is wanted or skipped.
@@ -76,7 +84,9 @@ abstract class Check {
             } else if (wanting) {
                 fill(bytes);
             } else {
-                pass(bytes, Long.MAX_VALUE);
+                int before = bytes.remaining();
+                stream(bytes);
+                position += before - bytes.remaining();
             }
         }
     }

@@ -19,13 +19,21 @@ public final class Inspection {
     private static final List<Format> FORMATS = List.of(
             new Gzip(),
             new Nifti(),
+            new Zip(),
+            // Its first entry may begin with the signature of HDF5, where a block for the user would end.
+            new Tar(),
+            new Hdf5(),
+            new Matlab(),
             new Fiff(),
             new Twix(),
             new Ctf(),
             new Edf(),
             new Mgh(),
             new PairHeader(),
-            new Kit());
+            new Par(),
+            new Kit(),
+            new Json(),
+            new Tsv());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

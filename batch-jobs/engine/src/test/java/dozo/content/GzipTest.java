@@ -32,12 +32,12 @@ class GzipTest {
     }
 
     private static State state(byte[] content) {
-        return Judged.of("a.tsv.gz", content).state();
+        return Judged.of("a.txt.gz", content).state();
     }
 
     @Test
     void membersAndZerosAfterThemAreWhole() throws Exception {
-        assertThat(Judged.of("a.tsv.gz", gzip(text()))).isEqualTo(new Verdict(State.WHOLE, "gzip", ""));
+        assertThat(Judged.of("a.txt.gz", gzip(text()))).isEqualTo(new Verdict(State.WHOLE, "gzip", ""));
         assertThat(state(joined(gzip(text()), gzip(new byte[0]), gzip(text())))).isEqualTo(State.WHOLE);
         assertThat(state(joined(gzip(text()), new byte[5_000]))).isEqualTo(State.WHOLE);
     }

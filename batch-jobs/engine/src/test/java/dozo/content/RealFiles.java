@@ -29,4 +29,9 @@ final class RealFiles {
                     .toList();
         }
     }
+
+    /** Judges a real file. */
+    static Verdict judge(Path file) throws IOException {
+        return Judged.of(file.getFileName().toString(), Files.readAllBytes(file));
+    }
 }

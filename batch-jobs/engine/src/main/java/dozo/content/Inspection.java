@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 public final class Inspection {
 
     /** The formats. The first that knows a file checks it. */
-    private static final List<Format> FORMATS = List.of(new Gzip(), new Nifti());
+    private static final List<Format> FORMATS = List.of(new Gzip(), new Nifti(), new Dicom());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 
@@ -25,6 +25,7 @@ public final class Inspection {
     private ByteBuffer beginning;
     private @Nullable Check check;
     private @Nullable Verdict verdict;
+    private @Nullable RuntimeException defect;
 
     /**
      * Begins.
@@ -54,8 +55,8 @@ public final class Inspection {
             }
         } catch (NotWhole why) {
             verdict = why.verdict(Objects.requireNonNull(check).format());
-        } catch (RuntimeException defect) {
-            fail(defect);
+        } catch (RuntimeException e) {
+            fail(e);
         }
     }
 
@@ -69,8 +70,8 @@ public final class Inspection {
                 verdict = check == null ? Verdict.UNKNOWN : check.judge();
             } catch (NotWhole why) {
                 verdict = why.verdict(Objects.requireNonNull(check).format());
-            } catch (RuntimeException defect) {
-                fail(defect);
+            } catch (RuntimeException e) {
+                fail(e);
             }
         }
         return Objects.requireNonNull(verdict);
@@ -108,8 +109,15 @@ public final class Inspection {
         }
     }
 
-    private void fail(RuntimeException defect) {
-        LOG.warn("the content of a file could not be checked", defect);
+    /** Returns what went wrong in the check itself; null: nothing. */
+    @Nullable
+    RuntimeException defect() {
+        return defect;
+    }
+
+    private void fail(RuntimeException e) {
+        LOG.warn("the content of a file could not be checked", e);
+        defect = e;
         verdict = new Verdict(State.UNKNOWN, format().orElse(""), "");
     }
 }

@@ -1,0 +1,33 @@
+package dozo.content;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Real files beside this clone, if there are any. */
+final class RealFiles {
+
+    private RealFiles() {}
+
+    /** Returns the folder of all of them; without it a test is skipped. */
+    static Path folder() {
+        String shared = System.getenv("DOZO_SHARED_DATA");
+        assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
+                .as("the shared data are demanded and not there")
+                .isTrue();
+        assumeTrue(shared != null, "no shared data beside this clone");
+        return Path.of(shared);
+    }
+
+    /** Returns the files below one of its folders, such as {@code dicom}, in the order of their names. */
+    static List<Path> below(String name) throws IOException {
+        try (Stream<Path> all = Files.walk(folder().resolve(name))) {
+            return all.filter(Files::isRegularFile).sorted().toList();
+        }
+    }
+}

@@ -25,7 +25,7 @@ final class Dicom implements Format {
     /** A bare data set shows so many plausible elements. */
     private static final int ELEMENTS_BARE = 3;
 
-    private static final int BARE_GROUP_MAX = 0x0010;
+    private static final int BARE_GROUP_MAX = 0x0028;
     private static final int BARE_VALUE_BYTES_MAX = 1_024;
 
     @Override

@@ -277,11 +277,13 @@ final class DicomData extends Check {
         }
     }
 
+    /** Private groups may have higher numbers than the image data; without types, anything could look like one. */
     private boolean isAfterImage(ByteBuffer bytes) {
         int group = tag >>> Short.SIZE;
-        boolean typed = !level().explicit || DicomVr.isShort(bytes, 0) || DicomVr.isLong(bytes, 0);
-        boolean placed = (group >= PIXELS_GROUP && group <= PIXELS_GROUP_LAST) || tag == SIGNATURES;
-        return tag == PADDING || (typed && placed);
+        if (level().explicit) {
+            return group >= PIXELS_GROUP && (DicomVr.isShort(bytes, 0) || DicomVr.isLong(bytes, 0) || tag == PADDING);
+        }
+        return (group >= PIXELS_GROUP && group <= PIXELS_GROUP_LAST) || tag == SIGNATURES || tag == PADDING;
     }
 
     /** Items, and whole data sets, are sometimes encoded otherwise than what is around them. */

@@ -103,6 +103,10 @@ class DicomTest {
         assertThat(state(bare.bare())).isEqualTo(State.WHOLE);
         assertThat(state(Arrays.copyOf(bare.bare(), 300))).isEqualTo(State.BROKEN);
 
+        DicomSample few = new DicomSample(syntax).text(0x0008_0016, "UI", "1.2.840.10008.5.1.4.1.1.88.11");
+        few.text(0x0020_4000, "LT", "made here").text(0x0028_0004, "CS", "RGB");
+        assertThat(state(few.bare())).isEqualTo(State.WHOLE);
+
         byte[] meta = images(syntax).file();
         assertThat(state(Arrays.copyOfRange(meta, 132, meta.length))).isEqualTo(State.WHOLE);
     }
@@ -245,6 +249,8 @@ class DicomTest {
                         .file()))
                 .isEqualTo(State.WHOLE);
         assertThat(state(images(EXPLICIT).raw(new byte[1_000]).file())).isEqualTo(State.WHOLE);
+        assertThat(state(images(EXPLICIT).text(0xE029_0010, "LO", "private").file()))
+                .isEqualTo(State.WHOLE);
         assertThat(state(images(EXPLICIT).itemEnd().sequenceEnd().file())).isEqualTo(State.WHOLE);
         assertThat(state(images(EXPLICIT)
                         .raw("some text that is longer".getBytes(US_ASCII))

@@ -66,6 +66,11 @@ abstract class Check {
         skip += bytes;
     }
 
+    /** Returns how many bytes must pass until the next part is complete; 0: nothing is wanted. */
+    final long left() {
+        return skip + (wanting ? buffer.remaining() : 0);
+    }
+
     /** Returns how many bytes have passed, including the part that is being judged. */
     final long position() {
         return position;
@@ -111,7 +116,7 @@ abstract class Check {
 
     /** Returns the verdict after the last byte. */
     Verdict judge() throws NotWhole {
-        end(skip + (wanting ? buffer.remaining() : 0));
+        end(left());
         return new Verdict(State.WHOLE, format(), "");
     }
 }

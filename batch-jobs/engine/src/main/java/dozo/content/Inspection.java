@@ -19,6 +19,7 @@ public final class Inspection {
     private static final List<Format> FORMATS = List.of(
             new Gzip(),
             new Nifti(),
+            new Dicom(),
             new Zip(),
             // Its first entry may begin with the signature of HDF5, where a block for the user would end.
             new Tar(),
@@ -42,6 +43,7 @@ public final class Inspection {
     private ByteBuffer beginning;
     private @Nullable Check check;
     private @Nullable Verdict verdict;
+    private @Nullable RuntimeException defect;
 
     /**
      * Begins.
@@ -71,8 +73,8 @@ public final class Inspection {
             }
         } catch (NotWhole why) {
             verdict = why.verdict(Objects.requireNonNull(check).format());
-        } catch (RuntimeException defect) {
-            fail(defect);
+        } catch (RuntimeException e) {
+            fail(e);
         }
     }
 
@@ -86,8 +88,8 @@ public final class Inspection {
                 verdict = check == null ? Verdict.UNKNOWN : check.judge();
             } catch (NotWhole why) {
                 verdict = why.verdict(Objects.requireNonNull(check).format());
-            } catch (RuntimeException defect) {
-                fail(defect);
+            } catch (RuntimeException e) {
+                fail(e);
             }
         }
         return Objects.requireNonNull(verdict);
@@ -125,8 +127,15 @@ public final class Inspection {
         }
     }
 
-    private void fail(RuntimeException defect) {
-        LOG.warn("the content of a file could not be checked", defect);
+    /** Returns what went wrong in the check itself; null: nothing. */
+    @Nullable
+    RuntimeException defect() {
+        return defect;
+    }
+
+    private void fail(RuntimeException e) {
+        LOG.warn("the content of a file could not be checked", e);
+        defect = e;
         verdict = new Verdict(State.UNKNOWN, format().orElse(""), "");
     }
 }

@@ -28,6 +28,10 @@ final class Judged {
         for (int at = 0; at < content.length; at += pieceBytes) {
             inspection.take(ByteBuffer.wrap(content, at, Math.min(pieceBytes, content.length - at)));
         }
-        return inspection.verdict();
+        Verdict verdict = inspection.verdict();
+        if (inspection.defect() != null) {
+            throw new AssertionError("the check of %s failed".formatted(name), inspection.defect());
+        }
+        return verdict;
     }
 }

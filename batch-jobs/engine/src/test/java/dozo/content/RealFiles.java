@@ -14,17 +14,23 @@ final class RealFiles {
 
     private RealFiles() {}
 
-    /** Returns the files below this folder of the shared data that have content and a name with one of these endings. */
-    static List<Path> below(String folder, String... endings) throws IOException {
+    /** Returns the folder of all of them; without it a test is skipped. */
+    static Path folder() {
         String shared = System.getenv("DOZO_SHARED_DATA");
         assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
                 .as("the shared data are demanded and not there")
                 .isTrue();
         assumeTrue(shared != null, "no shared data beside this clone");
-        try (Stream<Path> all = Files.walk(Path.of(shared, folder))) {
+        return Path.of(shared);
+    }
+
+    /** Returns the files below one of its folders that have content, in the order of their names; with one of these endings, if any are given. */
+    static List<Path> below(String name, String... endings) throws IOException {
+        try (Stream<Path> all = Files.walk(folder().resolve(name))) {
             return all.filter(file -> Files.isRegularFile(file) && file.toFile().length() > 0)
-                    .filter(file -> Stream.of(endings)
-                            .anyMatch(ending -> file.toString().endsWith(ending)))
+                    .filter(file -> endings.length == 0
+                            || Stream.of(endings)
+                                    .anyMatch(ending -> file.toString().endsWith(ending)))
                     .sorted()
                     .toList();
         }

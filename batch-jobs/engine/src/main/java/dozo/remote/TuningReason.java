@@ -17,6 +17,9 @@ public enum TuningReason {
     /** The channels' windows may be the limit, so that more are tried. */
     WINDOWS,
 
+    /** Over a long distance, lost packets may hold each connection back, so that more are tried. */
+    LOSS,
+
     /** After a drop the rate has risen again, so that more are tried. */
     RISEN,
 

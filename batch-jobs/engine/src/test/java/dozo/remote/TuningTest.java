@@ -7,6 +7,7 @@ import static dozo.remote.TuningReason.EARLIER_RATE;
 import static dozo.remote.TuningReason.ENOUGH;
 import static dozo.remote.TuningReason.FEWER_AS_FAST;
 import static dozo.remote.TuningReason.FEWER_SLOWER;
+import static dozo.remote.TuningReason.LOSS;
 import static dozo.remote.TuningReason.MORE_FASTER;
 import static dozo.remote.TuningReason.MORE_NO_FASTER;
 import static dozo.remote.TuningReason.RISEN;
@@ -99,12 +100,34 @@ class TuningTest {
     }
 
     @Test
-    void nothingChangesIfTheWindowsAreNotTheLimit() {
+    void farMoreLanesAreTriedNowAndThenIfTheWindowsAreNotTheLimit() {
         Link link = new Link(FAR, 80 * MB);
         link.pass(HOUR);
 
-        assertThat(link.shapes).containsExactly("4 x 1");
+        assertThat(link.shape()).isEqualTo("4 x 1");
+        assertThat(link.reasons).startsWith(LOSS, MORE_NO_FASTER, LOSS, MORE_NO_FASTER);
+        assertThat(link.reasons.size()).as("trials become rare").isLessThan(20);
+    }
+
+    @Test
+    void nearNothingChangesIfTheWindowsAreNotTheLimit() {
+        Link link = new Link(NEAR, 80 * MB);
+        link.pass(HOUR);
+
+        assertThat(link.shapes).containsExactly("8 x 1");
         assertThat(link.reasons).containsExactly(ENOUGH);
+    }
+
+    /** Each connection gets what loss allows, whatever its windows. */
+    @Test
+    void withLossMoreLanesAreFaster() {
+        Link link = new Link(FAR, 952 * MB);
+        link.bytesPerSecondOfALane = 10 * MB;
+        link.pass(20);
+
+        assertThat(link.shapes).containsExactly("4 x 1", "8 x 1", "16 x 1");
+        assertThat(link.reasons).startsWith(LOSS, MORE_FASTER, LOSS, MORE_FASTER);
+        assertThat(link.rate()).isEqualTo(160 * MB);
     }
 
     @ParameterizedTest

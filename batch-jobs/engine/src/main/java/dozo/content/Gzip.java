@@ -28,7 +28,9 @@ final class Gzip implements Format {
 
     @Override
     public @Nullable Check check(Beginning file) {
-        boolean gzip = file.has(0, "\u001F\u008B\b")
+        // NB: not in another one, because a file can unpack to itself without end.
+        boolean gzip = file.sizeBytes() != Beginning.SIZE_UNKNOWN
+                && file.has(0, "\u001F\u008B\b")
                 && file.reaches(4)
                 && (file.bytes().get(3) & RESERVED) == 0;
         String inner =

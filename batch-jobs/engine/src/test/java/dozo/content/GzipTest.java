@@ -107,4 +107,13 @@ class GzipTest {
         assertThat(cut.state()).isEqualTo(State.BROKEN);
         assertThat(cut.why()).contains("header says");
     }
+
+    /** A file that unpacks to itself would be inspected without end. */
+    @Test
+    void gzipInGzipIsNotUnpackedAgain() throws Exception {
+        byte[] content = gzip(text());
+        content[content.length - 1] ^= 1;
+
+        assertThat(Judged.of("a.gz.gz", gzip(content))).isEqualTo(new Verdict(State.WHOLE, "gzip", ""));
+    }
 }

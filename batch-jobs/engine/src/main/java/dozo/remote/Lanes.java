@@ -76,6 +76,7 @@ public final class Lanes implements AutoCloseable {
     private WriteCheck check = WriteCheck.NONE;
     private int handedOut;
     private boolean closed;
+    private int openAtEnd;
 
     /**
      * Work done over a lane.
@@ -165,9 +166,9 @@ public final class Lanes implements AutoCloseable {
         });
     }
 
-    /** Returns the number of open lanes. */
+    /** Returns the number of open lanes; after {@link #close}, how many were open then. */
     public int open() {
-        return locked(() -> open.size());
+        return locked(() -> closed ? openAtEnd : open.size());
     }
 
     /** Returns all lanes that are open now. */
@@ -287,6 +288,7 @@ public final class Lanes implements AutoCloseable {
         SshLogin lastLogin;
         lock.lock();
         try {
+            openAtEnd = closed ? openAtEnd : open.size();
             closed = true;
             last = withLeaving().toList();
             open.clear();

@@ -82,9 +82,10 @@ class Hdf5Test {
     void aChangedSuperblockIsBrokenIfItHasAChecksum() {
         byte[] whole = newest(VERSION_3, 179);
         for (int at = 12; at < 48; at++) {
-            assertThat(judge(Damage.flipped(whole, at)).why()).isEqualTo("its superblock does not have its checksum");
+            assertThat(judge(Mutations.flipped(whole, at)).why())
+                    .isEqualTo("its superblock does not have its checksum");
         }
-        assertThat(judge(Damage.flipped(whole, 100)).state()).isEqualTo(State.WHOLE);
+        assertThat(judge(Mutations.flipped(whole, 100)).state()).isEqualTo(State.WHOLE);
     }
 
     @Test
@@ -121,6 +122,6 @@ class Hdf5Test {
 
     @Test
     void anythingGetsAVerdict() {
-        Damage.fuzz(new Hdf5(), "a.h5", oldest(0, 0).array(), oldest(1, 512).array(), newest(VERSION_3, 179));
+        Mutations.fuzz(new Hdf5(), "a.h5", oldest(0, 0).array(), oldest(1, 512).array(), newest(VERSION_3, 179));
     }
 }

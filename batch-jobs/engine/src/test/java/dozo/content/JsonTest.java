@@ -53,9 +53,9 @@ class JsonTest {
     void zerosInPlaceOfTextAreBroken() {
         byte[] whole = SIDECAR.strip().getBytes(UTF_8);
         for (int from = 2; from < whole.length; from++) {
-            assertThat(judge(Damage.zeroed(whole, from)).state()).isEqualTo(State.BROKEN);
+            assertThat(judge(Mutations.zeroed(whole, from)).state()).isEqualTo(State.BROKEN);
         }
-        assertThat(judge(Damage.zeroed(whole, 40)).why()).isEqualTo("line 3 has zeros in place of text");
+        assertThat(judge(Mutations.zeroed(whole, 40)).why()).isEqualTo("line 3 has zeros in place of text");
     }
 
     @ParameterizedTest
@@ -109,7 +109,7 @@ class JsonTest {
 
     @Test
     void anythingGetsAVerdict() {
-        Damage.fuzz(
+        Mutations.fuzz(
                 new Json(), "a.json", SIDECAR.getBytes(UTF_8), SIDECAR.repeat(9).getBytes(UTF_8));
     }
 

@@ -106,17 +106,17 @@ class MatlabTest {
         byte[] whole = compressed();
         int first = 136;
         for (int at = first; at < first + 500; at++) {
-            assertThat(judge(Damage.flipped(whole, at)).state())
+            assertThat(judge(Mutations.flipped(whole, at)).state())
                     .as("byte %d", at)
                     .isEqualTo(State.BROKEN);
         }
-        assertThat(judge(Damage.flipped(whole, 300)).why()).isEqualTo("the compressed data of element 1 is damaged");
+        assertThat(judge(Mutations.flipped(whole, 300)).why()).isEqualTo("the compressed data of element 1 is damaged");
     }
 
     @Test
     void zerosAndSenselessTypesInPlaceOfAnElementAreBroken() {
         byte[] whole = plain(ByteOrder.LITTLE_ENDIAN);
-        assertThat(judge(Damage.zeroed(whole, 300)).why()).isEqualTo("it has zeros in place of element 2");
+        assertThat(judge(Mutations.zeroed(whole, 300)).why()).isEqualTo("it has zeros in place of element 2");
         whole[536] = 100;
         assertThat(judge(whole).why()).isEqualTo("the header of element 2 is damaged");
         whole[536] = MATRIX;
@@ -146,6 +146,7 @@ class MatlabTest {
 
     @Test
     void anythingGetsAVerdict() {
-        Damage.fuzz(new Matlab(), "a.mat", plain(ByteOrder.LITTLE_ENDIAN), plain(ByteOrder.BIG_ENDIAN), compressed());
+        Mutations.fuzz(
+                new Matlab(), "a.mat", plain(ByteOrder.LITTLE_ENDIAN), plain(ByteOrder.BIG_ENDIAN), compressed());
     }
 }

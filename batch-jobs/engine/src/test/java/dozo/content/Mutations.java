@@ -15,6 +15,9 @@ final class Mutations {
 
     private static final long FUZZ_BYTES = 4_000_000;
 
+    private static final int MAGIC_BYTES = 8;
+    private static final int PIECE_BYTES = 499;
+
     /** Far more than it takes: only a check that is quadratic or never ends needs it. */
     private static final Duration SLOW = Duration.ofSeconds(20);
 
@@ -44,6 +47,20 @@ final class Mutations {
         return zeroed;
     }
 
+    /** Returns the content with all bits of a byte changed. */
+    static byte[] flipped(byte[] whole, int at) {
+        byte[] flipped = whole.clone();
+        flipped[at] = (byte) ~flipped[at];
+        return flipped;
+    }
+
+    /** Does so for several samples, whose first bytes are the magic. */
+    static void fuzz(Format format, String name, byte[]... samples) {
+        for (byte[] sample : samples) {
+            fuzz(format, name, sample, Math.min(MAGIC_BYTES, sample.length));
+        }
+    }
+
     /** Fails if the check of some changed sample, or of random bytes behind its first ones, throws or takes long. */
     static void fuzz(Format format, String name, byte[] sample, int magicBytes) {
         Random random = new Random(sample.length);
@@ -71,7 +88,9 @@ final class Mutations {
             return;
         }
         try {
-            check.take(ByteBuffer.wrap(content));
+            for (int at = 0; at < content.length; at += PIECE_BYTES) {
+                check.take(ByteBuffer.wrap(content, at, Math.min(PIECE_BYTES, content.length - at)));
+            }
             assertThat(check.judge().state()).isEqualTo(State.WHOLE);
         } catch (NotWhole why) {
             assertThat(why.verdict("").state()).isNotEqualTo(State.WHOLE);

@@ -49,7 +49,7 @@ class ParTest {
     @Test
     void zerosInPlaceOfTextAreBroken() {
         byte[] whole = PAR.getBytes(UTF_8);
-        assertThat(Judged.of("a.PAR", Damage.zeroed(whole, 420)).why()).contains("zeros in place of text");
+        assertThat(Judged.of("a.PAR", Mutations.zeroed(whole, 420)).why()).contains("zeros in place of text");
     }
 
     @Test
@@ -60,7 +60,7 @@ class ParTest {
 
     @Test
     void anythingGetsAVerdict() {
-        Damage.fuzz(new Par(), "a.PAR", PAR.getBytes(UTF_8));
+        Mutations.fuzz(new Par(), "a.PAR", PAR.getBytes(UTF_8));
     }
 
     @Test

@@ -97,11 +97,11 @@ class TarTest {
     void aDamagedHeaderIsBroken() {
         byte[] whole = archive();
         for (int at : new int[] {0, 5, 124, 156, 300, 1_536, 1_700, 2_048}) {
-            assertThat(judge(Damage.flipped(whole, at)).state())
+            assertThat(judge(Mutations.flipped(whole, at)).state())
                     .as("byte %d", at)
                     .isEqualTo(State.BROKEN);
         }
-        assertThat(judge(Damage.flipped(whole, 2_050)).why()).isEqualTo("the header of its entry 3 is damaged");
+        assertThat(judge(Mutations.flipped(whole, 2_050)).why()).isEqualTo("the header of its entry 3 is damaged");
         assertThat(judge(archive(), END).state()).isEqualTo(State.WHOLE);
     }
 
@@ -122,7 +122,7 @@ class TarTest {
         }
         System.arraycopy("%06o\0 ".formatted(sum).getBytes(ISO_8859_1), 0, old, 148, 8);
         assertThat(judge(old, data(5), END).state()).isEqualTo(State.WHOLE);
-        assertThat(judge(Damage.flipped(old, 0), data(5), END)).isEqualTo(Verdict.UNKNOWN);
+        assertThat(judge(Mutations.flipped(old, 0), data(5), END)).isEqualTo(Verdict.UNKNOWN);
     }
 
     @Test
@@ -177,6 +177,6 @@ class TarTest {
 
     @Test
     void anythingGetsAVerdict() {
-        Damage.fuzz(new Tar(), "a.tar", archive());
+        Mutations.fuzz(new Tar(), "a.tar", archive());
     }
 }

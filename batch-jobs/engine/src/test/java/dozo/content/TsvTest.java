@@ -42,12 +42,12 @@ class TsvTest {
         for (int from = 0; from < whole.length - 1; from++) {
             // Only one zero at the start could be UTF-16.
             State wanted = from == 1 ? State.UNKNOWN : State.BROKEN;
-            assertThat(judge(Damage.zeroed(whole, from)).state())
+            assertThat(judge(Mutations.zeroed(whole, from)).state())
                     .as("from %d", from)
                     .isEqualTo(wanted);
         }
-        assertThat(judge(Damage.zeroed(whole, 100)).why()).isEqualTo("line 7 has zeros in place of text");
-        assertThat(judge(Damage.zeroed(whole, whole.length - 1)).why()).isEqualTo("its last byte is zero");
+        assertThat(judge(Mutations.zeroed(whole, 100)).why()).isEqualTo("line 7 has zeros in place of text");
+        assertThat(judge(Mutations.zeroed(whole, whole.length - 1)).why()).isEqualTo("its last byte is zero");
     }
 
     @Test
@@ -75,7 +75,7 @@ class TsvTest {
 
     @Test
     void anythingGetsAVerdict() {
-        Damage.fuzz(new Tsv(), "a.tsv", EVENTS.getBytes(UTF_8));
+        Mutations.fuzz(new Tsv(), "a.tsv", EVENTS.getBytes(UTF_8));
     }
 
     @Test

@@ -121,7 +121,7 @@ class ZipTest {
     void zerosInPlaceOfTheEndAreBroken() throws Exception {
         byte[] whole = zip();
         for (int from = 30; from < whole.length - 22; from++) {
-            assertThat(judge(Damage.zeroed(whole, from)).state())
+            assertThat(judge(Mutations.zeroed(whole, from)).state())
                     .as("from %d", from)
                     .isEqualTo(State.BROKEN);
         }
@@ -132,11 +132,11 @@ class ZipTest {
         byte[] whole = zip("", STORED, DEFLATED);
         int names = 30 + 5;
         for (int at = names; at < names + 300; at++) {
-            assertThat(judge(Damage.flipped(whole, at)).why()).isEqualTo("entry 1 does not have its checksum");
+            assertThat(judge(Mutations.flipped(whole, at)).why()).isEqualTo("entry 1 does not have its checksum");
         }
         int second = names + 300 + names;
         for (int at = second; at < second + 340; at++) {
-            assertThat(judge(Damage.flipped(whole, at)).state())
+            assertThat(judge(Mutations.flipped(whole, at)).state())
                     .as("byte %d", at)
                     .isEqualTo(State.BROKEN);
         }
@@ -148,11 +148,11 @@ class ZipTest {
         int directory = indexOf(whole, "PK\1\2");
         int end = indexOf(whole, "PK\5\6");
         for (int at : new int[] {16, 20, 24, 42}) {
-            assertThat(judge(Damage.flipped(whole, directory + at)).why())
+            assertThat(judge(Mutations.flipped(whole, directory + at)).why())
                     .isEqualTo("its directory and the headers of its entries differ");
         }
-        assertThat(judge(Damage.flipped(whole, end + 10)).why()).contains("its end says");
-        assertThat(judge(Damage.flipped(whole, end + 12)).state()).isEqualTo(State.SUSPECT);
+        assertThat(judge(Mutations.flipped(whole, end + 10)).why()).contains("its end says");
+        assertThat(judge(Mutations.flipped(whole, end + 12)).state()).isEqualTo(State.SUSPECT);
     }
 
     private static int indexOf(byte[] whole, String record) {
@@ -168,9 +168,9 @@ class ZipTest {
         gap.put(whole, directory, whole.length - directory).putInt(gap.limit() - 6, directory + 100);
 
         assertThat(judge(gap.array()).state()).isEqualTo(State.WHOLE);
-        assertThat(judge(Damage.zeroed(gap.array(), directory + 200)).why())
+        assertThat(judge(Mutations.zeroed(gap.array(), directory + 200)).why())
                 .isEqualTo("it has no directory at its end");
-        assertThat(judge(Damage.flipped(gap.array(), directory + 100 + 16)).state())
+        assertThat(judge(Mutations.flipped(gap.array(), directory + 100 + 16)).state())
                 .isEqualTo(State.BROKEN);
     }
 
@@ -184,7 +184,7 @@ class ZipTest {
         signed.put(end + 16, whole, end, 22).putInt(end + 16 + 12, end + 16 - directory);
 
         assertThat(judge(signed.array()).state()).isEqualTo(State.WHOLE);
-        assertThat(judge(Damage.flipped(signed.array(), directory + 16)).state())
+        assertThat(judge(Mutations.flipped(signed.array(), directory + 16)).state())
                 .isEqualTo(State.BROKEN);
     }
 
@@ -207,8 +207,9 @@ class ZipTest {
             assertThat(judge(Arrays.copyOf(whole, length)).state()).isEqualTo(State.BROKEN);
         }
         assertThat(judge(Arrays.copyOf(large, 900_000)).why()).isEqualTo("it has no directory at its end");
-        assertThat(judge(Damage.flipped(whole, whole.length - 69 + 1)).state()).isEqualTo(State.SUSPECT);
-        assertThat(judge(Damage.flipped(whole, whole.length - 12)).state()).isEqualTo(State.BROKEN);
+        assertThat(judge(Mutations.flipped(whole, whole.length - 69 + 1)).state())
+                .isEqualTo(State.SUSPECT);
+        assertThat(judge(Mutations.flipped(whole, whole.length - 12)).state()).isEqualTo(State.BROKEN);
     }
 
     @Test
@@ -249,8 +250,8 @@ class ZipTest {
         byte[] whole = Arrays.copyOf(zip.array(), zip.position() + 2);
 
         assertThat(judge(whole).state()).isEqualTo(State.WHOLE);
-        assertThat(judge(Damage.flipped(whole, end + 32)).state()).isEqualTo(State.BROKEN);
-        assertThat(judge(Damage.flipped(whole, 100)).state()).isEqualTo(State.BROKEN);
+        assertThat(judge(Mutations.flipped(whole, end + 32)).state()).isEqualTo(State.BROKEN);
+        assertThat(judge(Mutations.flipped(whole, 100)).state()).isEqualTo(State.BROKEN);
         assertThat(judge(Arrays.copyOf(whole, whole.length - 30)).state()).isEqualTo(State.BROKEN);
     }
 
@@ -260,7 +261,7 @@ class ZipTest {
         whole[6] |= 1;
         whole[indexOf(whole, "PK\1\2") + 8] |= 1;
 
-        assertThat(judge(Damage.flipped(whole, 100)).state()).isEqualTo(State.WHOLE);
+        assertThat(judge(Mutations.flipped(whole, 100)).state()).isEqualTo(State.WHOLE);
         assertThat(judge(Arrays.copyOf(whole, 300)).state()).isEqualTo(State.BROKEN);
     }
 
@@ -276,7 +277,7 @@ class ZipTest {
 
     @Test
     void anythingGetsAVerdict() throws Exception {
-        Damage.fuzz(
+        Mutations.fuzz(
                 new Zip(),
                 "a.zip",
                 zip(),

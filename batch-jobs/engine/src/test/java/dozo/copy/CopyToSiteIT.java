@@ -86,6 +86,7 @@ class CopyToSiteIT extends CopyTest {
         assertThat(first.complete()).isTrue();
         assertThat(first.entriesVerified()).isEqualTo(Trees.facts(source).size());
         assertThat(first.bytesVerified()).isEqualTo(first.bytes());
+        assertThat(first.lanes()).as("at its end").isPositive();
         assertThat(first.bytesMoved()).as("all but the hole").isEqualTo(first.bytes() - HOLE_BYTES);
         Trees.assertSame(source, root.resolve("to"));
         Map<Path, Object> inodes = inodes();

@@ -176,8 +176,8 @@ final class Dicom implements Format {
         }
     }
 
-    /** A deflated data set (PS3.5 A.5): raw RFC 1951, by some writers with the header
-     * of RFC 1950. Then come nothing, zeros, or, from some writers, the CRC-32 and the length as in gzip.
+    /**
+     * A deflated data set (PS3.5 A.5): raw RFC 1951, by some writers with the header of RFC 1950. Then come nothing, zeros, or, from some writers, the CRC-32 and the length as in gzip.
      */
     private static final class Deflated extends Check {
 
@@ -232,12 +232,11 @@ final class Dicom implements Format {
 
         @Override
         Verdict judge() throws NotWhole {
-            Unpacking all = unpacking;
-            if (all == null || !finished) {
-                throw NotWhole.broken(
-                        "it ends in the middle of its compressed data, after %,d bytes of it".formatted(packed));
-            }
-            try (all) {
+            try (Unpacking all = unpacking) {
+                if (all == null || !finished) {
+                    throw NotWhole.broken(
+                            "it ends in the middle of its compressed data, after %,d bytes of it".formatted(packed));
+                }
                 Verdict verdict = data.judge();
                 judgeTrailer(all);
                 return verdict;

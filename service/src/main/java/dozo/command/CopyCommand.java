@@ -204,7 +204,10 @@ public final class CopyCommand {
             }
             return well ? Exit.WELL : Exit.NOT_SAFE;
         } catch (IOException e) {
-            tell(copy.progress(), site, asked);
+            // After a signal, its thread tells what there is, and nobody waits for this one.
+            if (forget(atSignal)) {
+                tell(copy.progress(), site, asked);
+            }
             throw e;
         } finally {
             forget(atSignal);
@@ -255,11 +258,13 @@ public final class CopyCommand {
         }
     }
 
-    private static void forget(Thread atSignal) {
+    /** Returns false if the hook is already running. */
+    private static boolean forget(Thread atSignal) {
         try {
             Runtime.getRuntime().removeShutdownHook(atSignal);
+            return true;
         } catch (IllegalStateException ending) {
-            // The hook is already running, and has checked whether there is something to report.
+            return false;
         }
     }
 

@@ -145,7 +145,8 @@ class PlanCommandTest {
         // 47.2 hours in nights of ten hours; the first night may have begun. The bytes alone need an hour.
         assertThat(nights.size()).isBetween(5, 7);
         assertThat(nights.at("/1/verified/middle").asLong()).isLessThan(500_000_000_000L);
-        assertThat(nights.at("/5/verified/middle").asLong()).isEqualTo(1_000_000_000_000L);
+        assertThat(nights.get(nights.size() - 1).at("/verified/middle").asLong())
+                .isEqualTo(1_000_000_000_000L);
     }
 
     @ParameterizedTest

@@ -96,19 +96,28 @@ public final class Supersession {
     /** Marks what a run supersedes that has completed, besides what its end refutes. */
     static void by(JdbcClient jdbc, long runId) {
         jdbc.sql("""
+                        with broken as (
+                            select e.experiment_id, entry_path(d.path, e.name) as path, e.holds
+                            from content c cross join lateral unnest(c.entry_nos) as n (entry_no)
+                            join lateral (
+                                select experiment_id, entry_no, directory_no, name, true as holds from entry
+                                union all
+                                select experiment_id, entry_no, directory_no, name, false from ended_entry
+                            ) e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
+                            join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
+                            where c.state = 'BROKEN'
+                        )
                         update finding f set superseded_by = now.run_id
                         from run now, run earlier
                         where now.run_id = :run and earlier.run_id = f.run_id and earlier.site_id = now.site_id
                           and f.last_run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
                           and case
                               when f.reason = 'BROKEN' then
-                                  not exists (
-                                          select from content c
-                                          join entry e on e.experiment_id = c.experiment_id and e.entry_no = any(c.entry_nos)
-                                          join directory d
-                                            on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
-                                          where c.experiment_id = f.experiment_id and c.state = 'BROKEN'
-                                            and entry_path(d.path, e.name) = f.path)
+                                  -- A rebuilt catalogue does not know which entry it was.
+                                  exists (select from broken b where b.experiment_id = f.experiment_id and b.path = f.path)
+                                  and not exists (
+                                          select from broken b
+                                          where b.experiment_id = f.experiment_id and b.path = f.path and b.holds)
                               when now.kind <> 'scrub' and earlier.kind = 'replication' and f.experiment_id is not null then
                                   now.kind = 'replication' and exists (
                                           select from run_experiment c

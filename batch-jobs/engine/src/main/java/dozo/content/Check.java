@@ -25,7 +25,9 @@ abstract class Check {
     }
 
     /** Takes the bytes that were wanted, from 0 to the limit. If it wants no more, the rest goes to {@link #stream}. */
-    abstract void part(ByteBuffer bytes) throws NotWhole;
+    void part(ByteBuffer bytes) throws NotWhole {
+        throw new IllegalStateException("nothing is wanted");
+    }
 
     /**
      * Takes bytes while no part is wanted: at least one, or it wants or skips some. By default the rest of the file passes. The

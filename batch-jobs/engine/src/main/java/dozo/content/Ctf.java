@@ -127,11 +127,6 @@ final class Ctf implements Format {
         }
 
         @Override
-        void part(ByteBuffer bytes) {
-            throw new IllegalStateException("nothing is wanted");
-        }
-
-        @Override
         void end(long left) throws NotWhole {
             if ((position() - MAGIC_BYTES) % Integer.BYTES != 0) {
                 throw NotWhole.broken("it ends after %,d bytes, in the middle of a sample".formatted(position()));

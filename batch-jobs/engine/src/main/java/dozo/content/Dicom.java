@@ -3,9 +3,7 @@ package dozo.content;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
-import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -178,22 +176,18 @@ final class Dicom implements Format {
         }
     }
 
-    /** A deflated data set (PS3.5 A.5): raw RFC 1951, by some writers with the header
-     * of RFC 1950. Then come nothing, zeros, or, from some writers, the CRC-32 and the length as in gzip.
+    /**
+     * A deflated data set (PS3.5 A.5): raw RFC 1951, by some writers with the header of RFC 1950. Then come nothing, zeros, or, from some writers, the CRC-32 and the length as in gzip.
      */
     private static final class Deflated extends Check {
 
-        private static final int OUT_BYTES = 1 << 15;
         private static final int ZLIB = 0x78;
         private static final int TRAILER_BYTES = 8;
 
         private final DicomData data;
-        private final byte[] out = new byte[OUT_BYTES];
-        private @Nullable Inflater inflater;
+        private @Nullable Unpacking unpacking;
         private long packed;
-        private final CRC32 crc = new CRC32();
         private final ByteBuffer trailer = ByteBuffer.allocate(TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        private long unpacked;
         private boolean finished;
         private boolean more;
 
@@ -203,22 +197,17 @@ final class Dicom implements Format {
         }
 
         @Override
-        void part(ByteBuffer bytes) {
-            throw new IllegalStateException("nothing is wanted");
-        }
-
-        @Override
         void take(ByteBuffer bytes) throws NotWhole {
-            if (inflater == null) {
+            if (unpacking == null) {
                 // No deflated block begins like this: the padding of a stored one is zero.
-                inflater = new Inflater(bytes.get(bytes.position()) != ZLIB);
+                unpacking = new Unpacking(bytes.get(bytes.position()) == ZLIB, data::take);
             }
             try {
                 if (!finished) {
-                    inflate(inflater, bytes);
+                    unpack(unpacking, bytes);
                 }
             } catch (NotWhole why) {
-                inflater.end();
+                unpacking.close();
                 throw why;
             }
             while (bytes.hasRemaining()) {
@@ -231,48 +220,36 @@ final class Dicom implements Format {
             }
         }
 
-        private void inflate(Inflater inflater, ByteBuffer bytes) throws NotWhole {
+        private void unpack(Unpacking from, ByteBuffer bytes) throws NotWhole {
             int before = bytes.remaining();
-            inflater.setInput(bytes);
             try {
-                int count;
-                do {
-                    count = inflater.inflate(out);
-                    crc.update(out, 0, count);
-                    unpacked += count;
-                    data.take(ByteBuffer.wrap(out, 0, count));
-                } while (count > 0);
+                finished = from.take(bytes);
             } catch (DataFormatException e) {
                 throw NotWhole.broken("its compressed data is damaged");
             }
             packed += before - bytes.remaining();
-            finished = inflater.finished();
-            if (!finished && (inflater.needsDictionary() || bytes.hasRemaining())) {
-                throw NotWhole.broken("its compressed data is damaged");
-            }
         }
 
         @Override
         Verdict judge() throws NotWhole {
-            if (inflater != null) {
-                inflater.end();
+            try (Unpacking all = unpacking) {
+                if (all == null || !finished) {
+                    throw NotWhole.broken(
+                            "it ends in the middle of its compressed data, after %,d bytes of it".formatted(packed));
+                }
+                Verdict verdict = data.judge();
+                judgeTrailer(all);
+                return verdict;
             }
-            if (!finished) {
-                throw NotWhole.broken(
-                        "it ends in the middle of its compressed data, after %,d bytes of it".formatted(packed));
-            }
-            Verdict verdict = data.judge();
-            judgeTrailer();
-            return verdict;
         }
 
-        private void judgeTrailer() throws NotWhole {
+        private void judgeTrailer(Unpacking all) throws NotWhole {
             boolean zeros = true;
             for (int i = 0; i < trailer.position(); i++) {
                 zeros &= trailer.get(i) == 0;
             }
-            boolean sized = !trailer.hasRemaining() && trailer.getInt(Integer.BYTES) == (int) unpacked;
-            if (sized && !zeros && trailer.getInt(0) != (int) crc.getValue()) {
+            boolean sized = !trailer.hasRemaining() && trailer.getInt(Integer.BYTES) == (int) all.unpackedBytes();
+            if (sized && !zeros && trailer.getInt(0) != (int) all.crc()) {
                 throw NotWhole.broken("its compressed data does not have its checksum");
             }
             if (more || !(zeros || sized)) {

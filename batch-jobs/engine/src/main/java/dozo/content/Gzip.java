@@ -5,10 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.stream.Stream;
-import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
-import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,12 +59,8 @@ final class Gzip implements Format {
 
     private static final class Members extends Check {
 
-        private static final int OUT_BYTES = 1 << 15;
-
-        private final Inflater inflater = new Inflater(true);
-        private final CRC32 crc = new CRC32();
-        private final byte[] out = new byte[OUT_BYTES];
         private final Inspection content;
+        private final Unpacking unpacking;
         private Step step = Step.HEADER;
         private Iterator<Step> parts = Collections.emptyIterator();
 
@@ -80,6 +74,7 @@ final class Gzip implements Format {
         Members(String name) {
             super("gzip");
             content = new Inspection(name, Beginning.SIZE_UNKNOWN);
+            unpacking = new Unpacking(false, content::take);
         }
 
         @Override
@@ -88,23 +83,18 @@ final class Gzip implements Format {
         }
 
         @Override
-        void part(ByteBuffer bytes) {
-            throw new IllegalStateException("nothing is wanted");
-        }
-
-        @Override
         void take(ByteBuffer bytes) throws NotWhole {
             try {
                 while (bytes.hasRemaining()) {
                     if (step == Step.DATA) {
-                        inflate(bytes);
+                        unpack(bytes);
                     } else {
                         read++;
                         take(Byte.toUnsignedInt(bytes.get()));
                     }
                 }
             } catch (NotWhole why) {
-                inflater.end();
+                unpacking.close();
                 throw why;
             }
         }
@@ -157,39 +147,31 @@ final class Gzip implements Format {
                 at = 0;
                 step = parts.next();
                 if (step == Step.DATA) {
-                    inflater.reset();
-                    crc.reset();
+                    unpacking.begin();
                 }
             }
         }
 
-        private void inflate(ByteBuffer bytes) throws NotWhole {
+        private void unpack(ByteBuffer bytes) throws NotWhole {
             int before = bytes.remaining();
-            inflater.setInput(bytes);
+            boolean ended;
             try {
-                int count;
-                do {
-                    count = inflater.inflate(out);
-                    crc.update(out, 0, count);
-                    content.take(ByteBuffer.wrap(out, 0, count));
-                } while (count > 0);
+                ended = unpacking.take(bytes);
             } catch (DataFormatException e) {
                 throw NotWhole.broken("its compressed data is damaged before byte %,d"
                         .formatted(read + before - bytes.remaining() + 1));
             }
             read += before - bytes.remaining();
-            if (inflater.finished()) {
+            if (ended) {
                 at = 0;
                 step = Step.TRAILER;
-            } else if (inflater.needsDictionary() || bytes.hasRemaining()) {
-                throw NotWhole.broken("its compressed data is damaged after byte %,d".formatted(read));
             }
         }
 
         /** Compares with CRC-32 and length modulo 2³², both with the lowest byte first. */
         private void trailer(int value) throws NotWhole {
             int place = at - 1;
-            long wanted = place < 4 ? crc.getValue() : inflater.getBytesWritten();
+            long wanted = place < 4 ? unpacking.crc() : unpacking.unpackedBytes();
             if (((wanted >>> (Byte.SIZE * (place % 4))) & 0xFF) != value) {
                 throw NotWhole.broken("the data of gzip member %,d does not have its checksum".formatted(number + 1));
             }
@@ -222,7 +204,7 @@ final class Gzip implements Format {
 
         @Override
         Verdict judge() throws NotWhole {
-            inflater.end();
+            unpacking.close();
             if (step != Step.BETWEEN && step != Step.ZEROS) {
                 throw NotWhole.broken(
                         "it ends after %,d bytes, in the middle of gzip member %,d".formatted(read, number + 1));

@@ -83,11 +83,6 @@ final class Json implements Format {
         }
 
         @Override
-        void part(ByteBuffer bytes) {
-            throw new IllegalStateException("nothing is wanted");
-        }
-
-        @Override
         void stream(ByteBuffer bytes) throws NotWhole {
             while (bytes.hasRemaining()) {
                 take(bytes.get());

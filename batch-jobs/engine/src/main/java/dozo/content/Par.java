@@ -40,11 +40,6 @@ final class Par implements Format {
         }
 
         @Override
-        void part(ByteBuffer bytes) {
-            throw new IllegalStateException("nothing is wanted");
-        }
-
-        @Override
         void stream(ByteBuffer bytes) throws NotWhole {
             while (bytes.hasRemaining()) {
                 byte value = bytes.get();

@@ -47,11 +47,6 @@ final class Tsv implements Format {
         }
 
         @Override
-        void part(ByteBuffer bytes) {
-            throw new IllegalStateException("nothing is wanted");
-        }
-
-        @Override
         void stream(ByteBuffer bytes) throws NotWhole {
             while (bytes.hasRemaining()) {
                 byte value = bytes.get();

@@ -55,8 +55,10 @@ class SlowSourceIT {
 
     @BeforeEach
     void makeFolders() throws Exception {
-        files = Files.createDirectory(folder.resolve("files"));
-        nfs = Files.createDirectory(folder.resolve("nfs"));
+        // Whether sources are fast is known of all below the folder two above: here, of this test's only.
+        Path centre = Files.createDirectory(folder.resolve("centre"));
+        files = Files.createDirectory(centre.resolve("files"));
+        nfs = Files.createDirectory(centre.resolve("nfs"));
         root = Files.createDirectory(folder.resolve("dr"));
     }
 

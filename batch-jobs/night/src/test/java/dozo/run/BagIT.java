@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dozo.copy.Trees;
 import dozo.db.Program;
 import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.run.Runs.Run;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -336,7 +338,14 @@ class BagIT extends NightAtSite {
         assumeTrue(shared != null, "no shared data beside this clone");
         night.register("E1", Path.of(shared));
 
-        completeAndValid();
+        Run run = night.run();
+
+        assertThat(night.findings(run))
+                .as("some were cut on purpose")
+                .isNotEmpty()
+                .allMatch(finding -> finding.reason() == Problem.BROKEN);
+        assertThat(night.coverage().safe()).isTrue();
+        assertValid();
     }
 
     /** Writes a tree as git-annex does: names are links to objects, which are named by their content. */
@@ -352,6 +361,10 @@ class BagIT extends NightAtSite {
     /** Runs a night, after which both programs find the bag right. */
     private void completeAndValid() throws Exception {
         night.complete();
+        assertValid();
+    }
+
+    private void assertValid() throws Exception {
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
     }

@@ -90,6 +90,7 @@ class ContentIT {
         tail[3_999] = 1;
         Files.write(source.resolve("tail.gz"), tail);
         Files.writeString(source.resolve("text"), "nobody knows");
+        Files.createFile(source.resolve("empty.dcm"));
 
         Run run = night.run();
 
@@ -110,7 +111,7 @@ class ContentIT {
                         tuple(State.BROKEN, "gzip", 2L),
                         tuple(State.SUSPECT, "gzip", 1L),
                         tuple(State.WHOLE, "gzip", 2L),
-                        tuple(State.UNKNOWN, "", 1L));
+                        tuple(State.UNKNOWN, "", 2L));
         List<NotWhole> all =
                 night.get(Contents.class).notWhole(night.experiment().id(), 0, 10);
         assertThat(all).extracting(NotWhole::path).containsExactlyInAnyOrder("small-cut.gz", "large-cut.gz", "tail.gz");
@@ -144,6 +145,33 @@ class ContentIT {
                 .singleElement()
                 .satisfies(finding -> assertThat(finding.supersededBy()).isEqualTo(last.id()));
         assertThat(counts()).extracting(Count::state).containsExactly(State.WHOLE);
+    }
+
+    @Test
+    void aFileThatIsGoneIsNotBrokenAnyMore() throws Exception {
+        open();
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+        Files.write(source.resolve("b.gz"), gzip(2_000));
+        Run first = night.run();
+
+        Files.delete(source.resolve("a.gz"));
+        night.complete();
+
+        assertThat(night.findings(first)).noneMatch(finding -> finding.open());
+    }
+
+    /** What was judged is in no record at a site. */
+    @Test
+    void aRebuiltCatalogueDoesNotForgetWhatIsBroken() throws Exception {
+        open();
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+        Run first = night.run();
+        night.update("alter table content disable trigger content_is_erased");
+        assertThat(night.update("delete from content")).isEqualTo(1);
+
+        night.complete();
+
+        assertThat(night.findings(first)).allMatch(finding -> finding.open());
     }
 
     @Test

@@ -33,7 +33,12 @@ class LyingSiteRunIT extends NightAtSite {
     private LyingTools tools;
 
     LyingSiteRunIT() {
-        super("dozo.transfer.patience=1s", "dozo.transfer.bundle-entries=4");
+        // One unit after the other, so that no two share a command.
+        super(
+                "dozo.transfer.patience=1s",
+                "dozo.transfer.bundle-entries=4",
+                "dozo.transfer.partitions=1",
+                "dozo.transfer.chunk=1");
     }
 
     @Override

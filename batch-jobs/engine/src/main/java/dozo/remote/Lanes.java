@@ -388,10 +388,15 @@ public final class Lanes implements AutoCloseable {
     private void firstChoice(Lane lane) {
         tuner.firstChoice(lane.roundTripNanos()).ifPresent(first -> {
             wanted = first;
-            while (open.size() + attempts.underWay() < first.lanes() && attempts.mayBegin()) {
-                openOne();
-            }
+            openMissing();
         });
+    }
+
+    /** Opens as many lanes at once as may be. Requires the lock. */
+    private void openMissing() {
+        while (open.size() + attempts.underWay() < wanted.lanes() && attempts.mayBegin()) {
+            openOne();
+        }
     }
 
     private int channelsOpen() {
@@ -444,6 +449,13 @@ public final class Lanes implements AutoCloseable {
                         }
                         want(other.lanes(), other.channels());
                     });
+            // A large file asks for no further lane.
+            if (!closed
+                    && !open.isEmpty()
+                    && attempts.isPauseOver()
+                    && open.stream().allMatch(each -> each.busy() > 0)) {
+                openMissing();
+            }
         } finally {
             lock.unlock();
         }

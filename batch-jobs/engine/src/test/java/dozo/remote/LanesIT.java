@@ -171,6 +171,22 @@ class LanesIT {
         }
     }
 
+    /** A large file is written for hours, and asks for no lane meanwhile. */
+    @Test
+    void lanesAreOpenedWhileAFileIsWritten() throws Exception {
+        try (Lanes lanes = TestLanes.changeable(site.address(), 3, 1, NEVER)) {
+            RemoteFile file = lanes.next().sftp().create(FilePath.of("file"));
+            await().pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofNanos(1))
+                    .atMost(Duration.ofMinutes(5))
+                    .until(() -> {
+                        file.write(0, new byte[BYTES], 0, BYTES);
+                        return lanes.open() == 3;
+                    });
+            file.finish(false);
+        }
+    }
+
     @Test
     void filesOpenAtOnceFollow() throws Exception {
         try (Lanes lanes = TestLanes.changeable(site.address(), 2, 2, SOON)) {

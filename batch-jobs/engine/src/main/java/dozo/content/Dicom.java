@@ -60,7 +60,7 @@ final class Dicom implements Format {
         int at = 0;
         int last = -1;
         for (int i = 0; i < ELEMENTS_BARE; i++) {
-            if (at + DicomData.LONG_HEADER_BYTES > bytes.limit()) {
+            if (at + DicomElements.LONG_HEADER_BYTES > bytes.limit()) {
                 return false;
             }
             int group = Short.toUnsignedInt(bytes.getShort(at));
@@ -80,7 +80,7 @@ final class Dicom implements Format {
                 return false;
             }
             last = tag;
-            at += (large ? DicomData.LONG_HEADER_BYTES : DicomData.HEADER_BYTES) + (int) length;
+            at += (large ? DicomElements.LONG_HEADER_BYTES : DicomElements.HEADER_BYTES) + (int) length;
         }
         return true;
     }
@@ -99,7 +99,7 @@ final class Dicom implements Format {
             super(NAME);
             this.start = start;
             skip(start);
-            want(DicomData.HEADER_BYTES);
+            want(DicomElements.HEADER_BYTES);
         }
 
         @Override
@@ -127,7 +127,7 @@ final class Dicom implements Format {
             } else {
                 syntax = StandardCharsets.ISO_8859_1.decode(bytes).toString().trim();
                 header = true;
-                want(DicomData.HEADER_BYTES);
+                want(DicomElements.HEADER_BYTES);
             }
         }
 
@@ -137,14 +137,14 @@ final class Dicom implements Format {
                 DicomSyntax declared = DicomSyntax.of(syntax, bytes);
                 rest = declared.isDeflated()
                         ? new Deflated(declared)
-                        : new DicomData(NAME, declared, position() - DicomData.HEADER_BYTES);
+                        : new DicomData(NAME, declared, position() - DicomElements.HEADER_BYTES);
                 rest.take(bytes);
                 return;
             }
             tag = group << Short.SIZE | Short.toUnsignedInt(bytes.getShort(2));
             if (DicomVr.isLong(bytes, 0)) {
                 length = true;
-                want(DicomData.LONG_HEADER_BYTES - DicomData.HEADER_BYTES);
+                want(DicomElements.LONG_HEADER_BYTES - DicomElements.HEADER_BYTES);
             } else if (DicomVr.isShort(bytes, 0)) {
                 value(Short.toUnsignedLong(bytes.getShort(6)));
             } else {
@@ -158,7 +158,7 @@ final class Dicom implements Format {
                 want((int) bytes);
             } else {
                 skip(bytes);
-                want(DicomData.HEADER_BYTES);
+                want(DicomElements.HEADER_BYTES);
             }
         }
 

@@ -31,18 +31,20 @@ final class Dicom implements Format {
         ByteBuffer bytes = file.in(ByteOrder.LITTLE_ENDIAN);
         boolean prefix = file.has(PREFIX_OFFSET, "DICM");
         if (prefix && (!file.reaches(META_OFFSET + 2) || bytes.getShort(META_OFFSET) == META_GROUP)) {
-            return new Part10(META_OFFSET);
+            return new Part10(META_OFFSET, file.sizeBytes());
         }
         // The prefix may also be chance: the value of a bare data set.
         for (ByteOrder order : new ByteOrder[] {ByteOrder.LITTLE_ENDIAN, ByteOrder.BIG_ENDIAN}) {
             for (boolean explicit : new boolean[] {true, false}) {
                 if (isBare(bytes.order(order), explicit) && (explicit || isNamed(file))) {
                     boolean meta = bytes.getShort(0) == META_GROUP && order == ByteOrder.LITTLE_ENDIAN;
-                    return meta ? new Part10(0) : new DicomData(NAME, new DicomSyntax(order, explicit), 0);
+                    return meta
+                            ? new Part10(0, file.sizeBytes())
+                            : new DicomData(NAME, new DicomSyntax(order, explicit), 0);
                 }
             }
         }
-        return prefix ? new Part10(META_OFFSET) : null;
+        return prefix ? new Part10(META_OFFSET, file.sizeBytes()) : null;
     }
 
     /** Elements without types look like other numbers: then also a UID of the standard, or its older name, must be there. */
@@ -60,7 +62,7 @@ final class Dicom implements Format {
         int at = 0;
         int last = -1;
         for (int i = 0; i < ELEMENTS_BARE; i++) {
-            if (at + DicomData.LONG_HEADER_BYTES > bytes.limit()) {
+            if (at + DicomElements.LONG_HEADER_BYTES > bytes.limit()) {
                 return false;
             }
             int group = Short.toUnsignedInt(bytes.getShort(at));
@@ -80,7 +82,7 @@ final class Dicom implements Format {
                 return false;
             }
             last = tag;
-            at += (large ? DicomData.LONG_HEADER_BYTES : DicomData.HEADER_BYTES) + (int) length;
+            at += (large ? DicomElements.LONG_HEADER_BYTES : DicomElements.HEADER_BYTES) + (int) length;
         }
         return true;
     }
@@ -89,17 +91,19 @@ final class Dicom implements Format {
     private static final class Part10 extends Check {
 
         private final int start;
+        private final long sizeBytes;
         private @Nullable Check rest;
         private String syntax = "";
         private int tag;
         private boolean header = true;
         private boolean length;
 
-        Part10(int start) {
+        Part10(int start, long sizeBytes) {
             super(NAME);
             this.start = start;
+            this.sizeBytes = sizeBytes;
             skip(start);
-            want(DicomData.HEADER_BYTES);
+            want(DicomElements.HEADER_BYTES);
         }
 
         @Override
@@ -127,7 +131,7 @@ final class Dicom implements Format {
             } else {
                 syntax = StandardCharsets.ISO_8859_1.decode(bytes).toString().trim();
                 header = true;
-                want(DicomData.HEADER_BYTES);
+                want(DicomElements.HEADER_BYTES);
             }
         }
 
@@ -136,15 +140,15 @@ final class Dicom implements Format {
             if (group != META_GROUP) {
                 DicomSyntax declared = DicomSyntax.of(syntax, bytes);
                 rest = declared.isDeflated()
-                        ? new Deflated(declared)
-                        : new DicomData(NAME, declared, position() - DicomData.HEADER_BYTES);
+                        ? new Deflated(declared, sizeBytes)
+                        : new DicomData(NAME, declared, position() - DicomElements.HEADER_BYTES);
                 rest.take(bytes);
                 return;
             }
             tag = group << Short.SIZE | Short.toUnsignedInt(bytes.getShort(2));
             if (DicomVr.isLong(bytes, 0)) {
                 length = true;
-                want(DicomData.LONG_HEADER_BYTES - DicomData.HEADER_BYTES);
+                want(DicomElements.LONG_HEADER_BYTES - DicomElements.HEADER_BYTES);
             } else if (DicomVr.isShort(bytes, 0)) {
                 value(Short.toUnsignedLong(bytes.getShort(6)));
             } else {
@@ -158,7 +162,7 @@ final class Dicom implements Format {
                 want((int) bytes);
             } else {
                 skip(bytes);
-                want(DicomData.HEADER_BYTES);
+                want(DicomElements.HEADER_BYTES);
             }
         }
 
@@ -185,14 +189,16 @@ final class Dicom implements Format {
         private static final int TRAILER_BYTES = 8;
 
         private final DicomData data;
+        private final long sizeBytes;
         private @Nullable Unpacking unpacking;
         private long packed;
         private final ByteBuffer trailer = ByteBuffer.allocate(TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         private boolean finished;
         private boolean more;
 
-        Deflated(DicomSyntax syntax) {
+        Deflated(DicomSyntax syntax, long sizeBytes) {
             super(NAME);
+            this.sizeBytes = sizeBytes;
             data = new DicomData(NAME, syntax, 0);
         }
 
@@ -200,7 +206,7 @@ final class Dicom implements Format {
         void take(ByteBuffer bytes) throws NotWhole {
             if (unpacking == null) {
                 // No deflated block begins like this: the padding of a stored one is zero.
-                unpacking = new Unpacking(bytes.get(bytes.position()) == ZLIB, data::take);
+                unpacking = new Unpacking(sizeBytes, bytes.get(bytes.position()) == ZLIB, data::take);
             }
             try {
                 if (!finished) {

@@ -1,34 +1,12 @@
 package dozo.content;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A DICOM data set (PS3.5 section 7): elements until the end of the file. Sequences and items of known length pass unread,
- * except those of a DICOMDIR; those of undefined length are walked. The length of the image data must fit what the header says
- * of it. Padding and what follows the image data are never an alarm.
+ * A DICOM data set judged by what its elements say. The length of the image data must fit what the header says of it. Padding
+ * and what follows the image data are never an alarm.
  */
-final class DicomData extends Check {
-
-    static final int HEADER_BYTES = 8;
-    static final int LONG_HEADER_BYTES = 12;
-
-    /** Deeper sequences are not walked, and nobody knows. */
-    static final int DEPTH_MAX = 64;
-
-    private static final long UNDEFINED = 0xFFFF_FFFFL;
-
-    private static final int DELIMITERS = 0xFFFE;
-    private static final int ITEM = 0xFFFE_E000;
-    private static final int ITEM_END = 0xFFFE_E00D;
-    private static final int SEQUENCE_END = 0xFFFE_E0DD;
-
-    /** Data Set Trailing Padding (PS3.10 section 7.2); its length is often wrong. */
-    private static final int PADDING = 0xFFFC_FFFC;
-
-    private static final int SIGNATURES = 0xFFFA_FFFA;
+final class DicomData extends DicomElements {
 
     private static final int EXTENDED_OFFSETS = 0x7FE0_0001;
     private static final int FLOATS = 0x7FE0_0008;
@@ -37,288 +15,29 @@ final class DicomData extends Check {
     private static final int SPECTRA = 0x5600_0020;
     private static final int PIXELS_ELSEWHERE = 0x0028_7FE0;
 
-    /** Groups of and behind the image data. */
-    private static final int PIXELS_GROUP = 0x7FE0;
-
-    private static final int PIXELS_GROUP_LAST = 0x7FFF;
-
     private static final int FIRST_RECORD = 0x0004_1200;
-    private static final int RECORDS = 0x0004_1220;
     private static final int NEXT_RECORD = 0x0004_1400;
     private static final int LOWER_RECORD = 0x0004_1420;
 
     /** Zeros of this length in place of elements are more than padding. */
     private static final int ZEROS_BYTES_MIN = 4_096;
 
-    /** An element without a type, where one is expected, is not longer. */
-    private static final int UNTYPED_BYTES_MAX = 0xFFFE;
-
-    private interface Part {
-        void take(ByteBuffer bytes) throws NotWhole;
-    }
-
-    private enum Kind {
-        ITEM,
-        SEQUENCE,
-        FRAGMENTS
-    }
-
-    /** The data set, or a sequence or item that is open. */
-    private static final class Level {
-
-        private final Kind kind;
-        private final long end;
-        private boolean explicit;
-        private boolean empty = true;
-        private int last;
-
-        Level(Kind kind, long end, boolean explicit) {
-            this.kind = kind;
-            this.end = end;
-            this.explicit = explicit;
-        }
-    }
-
-    private final DicomSyntax syntax;
-    private final long base;
     private final DicomImage image = new DicomImage();
     private final DicomFragments fragments;
     private final DicomOffsets extended = new DicomOffsets();
-    private final DicomOffsets records = new DicomOffsets();
     private final DicomOffsets links = new DicomOffsets();
-    private final Deque<Level> levels = new ArrayDeque<>();
-    private final Part header = this::header;
-    private Part next = header;
-    private boolean atHeader;
-    private int tag;
     private long valueStart;
     private long valueBytes;
-    private boolean untyped;
     private boolean hasImage;
     private boolean hasRecords;
-    private boolean afterImage;
-    private long zerosFrom = -1;
-    private @Nullable String suspicion;
 
-    /**
-     * Begins.
-     *
-     * @param base how many bytes of the file are before the data set
-     */
     DicomData(String format, DicomSyntax syntax, long base) {
-        super(format);
-        this.syntax = syntax;
-        this.base = base;
+        super(format, syntax, base);
         fragments = new DicomFragments(syntax);
-        levels.push(new Level(Kind.ITEM, Long.MAX_VALUE, syntax.explicit()));
-        pass(0);
     }
 
     @Override
-    void part(ByteBuffer bytes) throws NotWhole {
-        next.take(bytes.order(syntax.order()));
-    }
-
-    private void expect(int bytes, Part part) {
-        want(bytes);
-        next = part;
-        atHeader = false;
-    }
-
-    /** Lets a value pass; the next header follows it. */
-    private void pass(long bytes) {
-        skip(bytes);
-        expect(HEADER_BYTES, header);
-        atHeader = true;
-    }
-
-    private Level level() {
-        return levels.element();
-    }
-
-    private boolean isTop() {
-        return levels.size() == 1;
-    }
-
-    private void open(Kind kind, long end, boolean explicit) throws NotWhole {
-        if (levels.size() == DEPTH_MAX) {
-            throw NotWhole.unknown();
-        }
-        levels.push(new Level(kind, end, explicit));
-        pass(0);
-    }
-
-    private void close() {
-        if (!isTop()) {
-            levels.pop();
-        }
-    }
-
-    private void suspect(@Nullable String why) {
-        if (suspicion == null) {
-            suspicion = why;
-        }
-    }
-
-    private NotWhole lost(long start) {
-        String why = "from byte %,d on its data is not DICOM".formatted(base + start + 1);
-        boolean known = !untyped && !(afterImage && isTop());
-        return known ? NotWhole.broken(why) : NotWhole.suspect(why);
-    }
-
-    private void header(ByteBuffer bytes) throws NotWhole {
-        long start = position() - HEADER_BYTES;
-        while (start >= level().end) {
-            close();
-        }
-        tag = bytes.getShort(0) << Short.SIZE | Short.toUnsignedInt(bytes.getShort(2));
-        if (level().kind == Kind.FRAGMENTS) {
-            fragment(bytes, start);
-        } else if (bytes.getLong(0) == 0) {
-            zeros(start);
-        } else if (tag >>> Short.SIZE == DELIMITERS) {
-            delimiter(start, Integer.toUnsignedLong(bytes.getInt(4)));
-        } else {
-            if (level().kind == Kind.SEQUENCE) {
-                leaveSequence(bytes, start);
-            }
-            element(bytes, start);
-        }
-    }
-
-    private void zeros(long start) throws NotWhole {
-        if (!isTop()) {
-            throw lost(start);
-        }
-        zerosFrom = start;
-    }
-
-    /** Delimiters have no value, whatever their length says. An item may lack its own, and those of nothing are ignored. */
-    private void delimiter(long start, long length) throws NotWhole {
-        switch (tag) {
-            case ITEM -> item(start, length);
-            case ITEM_END -> {
-                if (level().kind == Kind.ITEM) {
-                    close();
-                }
-                pass(0);
-            }
-            case SEQUENCE_END -> {
-                if (level().kind == Kind.ITEM) {
-                    close();
-                }
-                close();
-                pass(0);
-            }
-            default -> throw lost(start);
-        }
-    }
-
-    private void item(long start, long length) throws NotWhole {
-        if (isTop()) {
-            throw lost(start);
-        }
-        if (level().kind == Kind.ITEM) {
-            close();
-        }
-        boolean record = isDirectory();
-        if (record) {
-            records.add(base + start);
-        }
-        if (length == UNDEFINED) {
-            open(Kind.ITEM, Long.MAX_VALUE, level().explicit);
-        } else if (record) {
-            // A record may claim to be longer than the sequence it is in.
-            open(Kind.ITEM, Math.min(position() + length, level().end), level().explicit);
-        } else {
-            pass(length);
-        }
-    }
-
-    /** Returns whether the sequence of records of a DICOMDIR is open, or one of its items. */
-    private boolean isDirectory() {
-        return levels.size() <= 3 && levels.getLast().last == RECORDS;
-    }
-
-    /** Some sequences lack their delimiter: then an element of the enclosing item follows. */
-    private void leaveSequence(ByteBuffer bytes, long start) throws NotWhole {
-        close();
-        Level outer = level();
-        boolean typed = !outer.explicit || DicomVr.isShort(bytes, 0) || DicomVr.isLong(bytes, 0);
-        if (!typed || Integer.compareUnsigned(tag, outer.last) <= 0) {
-            throw lost(start);
-        }
-    }
-
-    private void element(ByteBuffer bytes, long start) throws NotWhole {
-        Level level = level();
-        if (isTop() && afterImage && !isAfterImage(bytes)) {
-            suspect("bytes that are not DICOM follow its image data, from byte %,d on".formatted(base + start + 1));
-            return;
-        }
-        if (isTop() && tag == PADDING) {
-            return;
-        }
-        if (level.empty) {
-            level.explicit = isExplicit(level.explicit, bytes);
-        }
-        boolean ascends = level.empty || Integer.compareUnsigned(tag, level.last) > 0;
-        level.empty = false;
-        level.last = tag;
-        if (!level.explicit) {
-            value(Integer.toUnsignedLong(bytes.getInt(4)), false);
-        } else if (DicomVr.isShort(bytes, 0)) {
-            value(Short.toUnsignedLong(bytes.getShort(6)), false);
-        } else if (DicomVr.isLong(bytes, 0)) {
-            boolean implicitItems = bytes.get(4) == 'U' && bytes.get(5) == 'N';
-            expect(Integer.BYTES, length -> value(Integer.toUnsignedLong(length.getInt(0)), implicitItems));
-        } else {
-            untyped(bytes, start, ascends);
-        }
-    }
-
-    /** Private groups may have higher numbers than the image data; without types, anything could look like one. */
-    private boolean isAfterImage(ByteBuffer bytes) {
-        int group = tag >>> Short.SIZE;
-        if (level().explicit) {
-            return group >= PIXELS_GROUP && (DicomVr.isShort(bytes, 0) || DicomVr.isLong(bytes, 0) || tag == PADDING);
-        }
-        return (group >= PIXELS_GROUP && group <= PIXELS_GROUP_LAST) || tag == SIGNATURES || tag == PADDING;
-    }
-
-    /** Items, and whole data sets, are sometimes encoded otherwise than what is around them. */
-    private static boolean isExplicit(boolean declared, ByteBuffer bytes) {
-        long length = Integer.toUnsignedLong(bytes.getInt(4));
-        if (declared) {
-            boolean untyped = !DicomVr.isShort(bytes, 0) && !DicomVr.isLong(bytes, 0);
-            return !untyped || (length > UNTYPED_BYTES_MAX && length != UNDEFINED);
-        }
-        // Without types, two letters would be the low half of a large length.
-        return DicomVr.isShort(bytes, 0) && bytes.getShort(6) != 0;
-    }
-
-    /**
-     * Single elements have no type, one of two blanks or the like, or one that nobody knows, also in healthy files. What their
-     * length is, is then a guess, and no later fault an alarm.
-     */
-    private void untyped(ByteBuffer bytes, long start, boolean ascends) throws NotWhole {
-        byte first = bytes.get(4);
-        boolean same = first == bytes.get(5) && !Character.isLetterOrDigit(first);
-        boolean letters = DicomVr.isLetters(bytes, 0);
-        long length = Integer.toUnsignedLong(bytes.getInt(4));
-        boolean implicit = length <= UNTYPED_BYTES_MAX || length == UNDEFINED;
-        if (!ascends || !(letters || same || implicit)) {
-            throw lost(start);
-        }
-        untyped = true;
-        if (letters) {
-            expect(Integer.BYTES, large -> value(Integer.toUnsignedLong(large.getInt(0)), false));
-        } else {
-            value(same ? Short.toUnsignedLong(bytes.getShort(6)) : length, false);
-        }
-    }
-
-    private void value(long length, boolean implicitItems) throws NotWhole {
+    void value(long length, boolean implicitItems) throws NotWhole {
         valueStart = position();
         valueBytes = length;
         if (length == UNDEFINED) {
@@ -418,7 +137,8 @@ final class DicomData extends Check {
         });
     }
 
-    private void fragment(ByteBuffer bytes, long start) throws NotWhole {
+    @Override
+    void fragment(ByteBuffer bytes, long start) throws NotWhole {
         Level level = level();
         long length = Integer.toUnsignedLong(bytes.getInt(4));
         if (tag == SEQUENCE_END) {
@@ -475,9 +195,7 @@ final class DicomData extends Check {
 
     @Override
     void end(long left) throws NotWhole {
-        while (position() >= level().end) {
-            close();
-        }
+        closeUntil(position());
         boolean border = left == 0 || (atHeader && left <= HEADER_BYTES);
         boolean complete = isTop() || level().kind == Kind.FRAGMENTS;
         if (!border || !complete) {
@@ -517,7 +235,7 @@ final class DicomData extends Check {
 
     /** Judges the data set as a whole after its last element. */
     private void finish() throws NotWhole {
-        if (levels.getLast().empty) {
+        if (isEmpty()) {
             throw NotWhole.broken("it has no data after its file header");
         }
         if (!hasImage) {

@@ -11,8 +11,8 @@ final class DicomVr {
     private static final byte[] HEADER = new byte[LETTERS * LETTERS];
 
     static {
-        register("AEASATCSDADSDTFDFLISLOLTPNSHSLSSSTTMUIULUS", DicomData.HEADER_BYTES);
-        register("OBODOFOLOVOWSQSVUCUNURUTUV", DicomData.LONG_HEADER_BYTES);
+        register("AEASATCSDADSDTFDFLISLOLTPNSHSLSSSTTMUIULUS", DicomElements.HEADER_BYTES);
+        register("OBODOFOLOVOWSQSVUCUNURUTUV", DicomElements.LONG_HEADER_BYTES);
     }
 
     private DicomVr() {}
@@ -25,12 +25,12 @@ final class DicomVr {
 
     /** Returns whether the element header at this offset has a known type and a length of 16 bits. */
     static boolean isShort(ByteBuffer bytes, int at) {
-        return header(bytes, at) == DicomData.HEADER_BYTES;
+        return header(bytes, at) == DicomElements.HEADER_BYTES;
     }
 
     /** Returns whether the element header at this offset has a known type and, after two bytes, a length of 32 bits. */
     static boolean isLong(ByteBuffer bytes, int at) {
-        return header(bytes, at) == DicomData.LONG_HEADER_BYTES;
+        return header(bytes, at) == DicomElements.LONG_HEADER_BYTES;
     }
 
     /** Returns whether the element header at this offset has two capital letters. */

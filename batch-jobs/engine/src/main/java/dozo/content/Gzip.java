@@ -33,7 +33,7 @@ final class Gzip implements Format {
                 && (file.bytes().get(3) & RESERVED) == 0;
         String inner =
                 file.isNamed(".gz") ? file.name().substring(0, file.name().length() - 3) : file.name();
-        return gzip ? new Members(inner) : null;
+        return gzip ? new Members(inner, file.sizeBytes()) : null;
     }
 
     /** The parts of a file in their order. */
@@ -71,10 +71,10 @@ final class Gzip implements Format {
         private int extraBytes;
         private long read;
 
-        Members(String name) {
+        Members(String name, long sizeBytes) {
             super("gzip");
             content = new Inspection(name, Beginning.SIZE_UNKNOWN);
-            unpacking = new Unpacking(false, content::take);
+            unpacking = new Unpacking(sizeBytes, false, content::take);
         }
 
         @Override
@@ -210,8 +210,10 @@ final class Gzip implements Format {
                         "it ends after %,d bytes, in the middle of gzip member %,d".formatted(read, number + 1));
             }
             Verdict inner = content.verdict();
-            boolean well = inner.state() == State.WHOLE || inner.state() == State.UNKNOWN;
-            return new Verdict(well ? State.WHOLE : inner.state(), format(), inner.why());
+            // Of the content nobody knows; gzip's own rules hold.
+            return inner.state() == State.UNKNOWN
+                    ? new Verdict(State.WHOLE, super.format(), "")
+                    : new Verdict(inner.state(), format(), inner.why());
         }
     }
 }

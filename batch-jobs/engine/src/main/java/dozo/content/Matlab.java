@@ -20,7 +20,9 @@ final class Matlab implements Format {
         boolean text = file.reaches(HEADER_BYTES)
                 && file.bytes().get(0) >= ' '
                 && file.bytes().get(3) >= ' ';
-        return text && (little || big) ? new Elements(little ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN) : null;
+        return text && (little || big)
+                ? new Elements(little ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN, file.sizeBytes())
+                : null;
     }
 
     private static final class Elements extends Check {
@@ -30,6 +32,7 @@ final class Matlab implements Format {
         private static final int TYPE_MAX = 18;
 
         private final ByteOrder order;
+        private final long sizeBytes;
         private @Nullable Unpacking unpacking;
         private long number;
 
@@ -39,9 +42,10 @@ final class Matlab implements Format {
         /** The last element had a length that is no multiple of 8. Programs differ in where they begin the next one. */
         private boolean adrift;
 
-        Elements(ByteOrder order) {
+        Elements(ByteOrder order, long sizeBytes) {
             super("MATLAB 5");
             this.order = order;
+            this.sizeBytes = sizeBytes;
             skip(HEADER_BYTES);
             want(TAG_BYTES);
         }
@@ -87,7 +91,7 @@ final class Matlab implements Format {
 
         private Unpacking unpacking() {
             if (unpacking == null) {
-                unpacking = new Unpacking(true);
+                unpacking = new Unpacking(sizeBytes, true);
             }
             return unpacking;
         }

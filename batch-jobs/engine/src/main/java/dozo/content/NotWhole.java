@@ -26,7 +26,12 @@ final class NotWhole extends Exception {
 
     /** The format leaves open whether this is all. */
     static NotWhole unknown() {
-        return new NotWhole(State.UNKNOWN, "");
+        return unknown("");
+    }
+
+    /** Nobody knows, for this reason. */
+    static NotWhole unknown(String why) {
+        return new NotWhole(State.UNKNOWN, why);
     }
 
     Verdict verdict(String format) {

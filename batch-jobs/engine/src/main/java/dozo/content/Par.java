@@ -26,13 +26,8 @@ final class Par implements Format {
         private long line = 1;
         private boolean between = true;
         private long values;
-        private long rows;
-        private long valuesWanted;
-
-        /** The first row that differs, or 0, and its values. */
-        private long odd;
-
-        private long oddValues;
+        private long images;
+        private final Rows rows = new Rows();
         private boolean ended;
 
         Lines() {
@@ -67,15 +62,9 @@ final class Par implements Format {
         }
 
         private void endLine() {
-            boolean row = values > 0 && start.charAt(0) != '#' && start.charAt(0) != '.';
-            if (row) {
-                rows++;
-                if (rows == 1) {
-                    valuesWanted = values;
-                } else if (values != valuesWanted && odd == 0) {
-                    odd = rows;
-                    oddValues = values;
-                }
+            if (values > 0 && start.charAt(0) != '#' && start.charAt(0) != '.') {
+                images++;
+                rows.add(images, values);
             }
             line++;
             start.setLength(0);
@@ -87,12 +76,9 @@ final class Par implements Format {
         void end(long left) throws NotWhole {
             if (!ended) {
                 throw NotWhole.broken("it ends on line %,d, after the rows of %,d images, without its last line"
-                        .formatted(line, rows));
+                        .formatted(line, images));
             }
-            if (odd > 0) {
-                throw NotWhole.suspect("the row of image %,d has %,d numbers, the first one has %,d"
-                        .formatted(odd, oddValues, valuesWanted));
-            }
+            rows.judge("the row of image", "numbers");
         }
     }
 }

@@ -34,12 +34,7 @@ final class Tsv implements Format {
         private long line = 1;
         private boolean empty = true;
         private long columns = 1;
-        private long columnsWanted;
-
-        /** The first line that differs, or 0, and its columns. */
-        private long odd;
-
-        private long oddColumns;
+        private final Rows rows = new Rows();
         private boolean zero;
 
         Lines() {
@@ -69,11 +64,8 @@ final class Tsv implements Format {
         }
 
         private void endLine() {
-            if (!empty && columnsWanted == 0) {
-                columnsWanted = columns;
-            } else if (!empty && columns != columnsWanted && odd == 0) {
-                odd = line;
-                oddColumns = columns;
+            if (!empty) {
+                rows.add(line, columns);
             }
             line++;
             columns = 1;
@@ -87,10 +79,7 @@ final class Tsv implements Format {
                 // Some programs write the zero that ends text in memory, too.
                 throw NotWhole.suspect("its last byte is zero");
             }
-            if (odd > 0) {
-                throw NotWhole.suspect(
-                        "line %,d has %,d columns, the first line has %,d".formatted(odd, oddColumns, columnsWanted));
-            }
+            rows.judge("line", "columns");
         }
     }
 }

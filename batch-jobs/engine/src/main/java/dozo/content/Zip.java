@@ -48,7 +48,7 @@ final class Zip implements Format {
     @Override
     public @Nullable Check check(Beginning file) {
         boolean archive = (file.has(0, "PK\3\4") && isPlausible(file)) || file.has(0, "PK\5\6");
-        return archive && !PART_NAME.matcher(file.name()).matches() ? new Entries() : null;
+        return archive && !PART_NAME.matcher(file.name()).matches() ? new Entries(file.sizeBytes()) : null;
     }
 
     private static boolean isPlausible(Beginning file) {
@@ -79,7 +79,7 @@ final class Zip implements Format {
         /** After data there may be checksum and lengths: 12 bytes, 4 more with a signature, 8 more in zip64. */
         private static final int[] AFTER_DATA_BYTES = {0, 12, 16, 20, 24};
 
-        private final Unpacking unpacking = new Unpacking(false);
+        private final Unpacking unpacking;
         private final CRC32 storedCrc = new CRC32();
         private final ZipDirectory local = new ZipDirectory();
         private final ZipDirectory central = new ZipDirectory();
@@ -109,8 +109,9 @@ final class Zip implements Format {
 
         private long[] noEntry = {};
 
-        Entries() {
+        Entries(long sizeBytes) {
             super("zip");
+            unpacking = new Unpacking(sizeBytes, false);
             want(RECORD_BYTES);
         }
 

@@ -108,6 +108,29 @@ class GzipTest {
         assertThat(cut.why()).contains("header says");
     }
 
+    /** A small file would else keep its sender busy for hours. */
+    @Test
+    void aFileThatUnpacksToFarMoreThanImagesDoIsUnknown() throws Exception {
+        byte[][] members = new byte[101][];
+        Arrays.fill(members, gzip(new byte[10_000_000]));
+
+        assertThat(Mutations.atOnce("a.gz", joined(members)))
+                .isEqualTo(new Verdict(State.UNKNOWN, "gzip", "it unpacks to more than 1 GB"));
+        // So many zeros after the last member make the file long enough for what it unpacks to.
+        assertThat(Mutations.atOnce("a.gz", joined(joined(members), new byte[10_000_000]))
+                        .state())
+                .isEqualTo(State.WHOLE);
+    }
+
+    @Test
+    void ofContentThatUnpacksToFarMoreNobodyKnows() throws Exception {
+        byte[] content = MatlabTest.zeros(101, 10);
+
+        assertThat(Mutations.atOnce("a.mat", content))
+                .isEqualTo(new Verdict(State.UNKNOWN, "MATLAB 5", "it unpacks to more than 1 GB"));
+        assertThat(Mutations.atOnce("a.mat.gz", gzip(content))).isEqualTo(new Verdict(State.WHOLE, "gzip", ""));
+    }
+
     /** A file that unpacks to itself would be inspected without end. */
     @Test
     void gzipInGzipIsNotUnpackedAgain() throws Exception {

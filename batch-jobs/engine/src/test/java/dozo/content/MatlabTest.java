@@ -40,6 +40,15 @@ class MatlabTest {
         return noise;
     }
 
+    /** Returns elements that unpack to so many megabytes of zeros each. */
+    static byte[] zeros(int elements, int megabytes) {
+        byte[] element = element(ByteOrder.LITTLE_ENDIAN, COMPRESSED, packed(new byte[megabytes * 1_000_000]));
+        byte[][] parts = new byte[1 + elements][];
+        Arrays.fill(parts, element);
+        parts[0] = header(ByteOrder.LITTLE_ENDIAN);
+        return joined(parts);
+    }
+
     private static byte[] packed(byte[] data) {
         Deflater deflater = new Deflater();
         deflater.setInput(data);

@@ -34,7 +34,8 @@ final class Mutations {
         }
     }
 
-    private static Verdict atOnce(String name, byte[] content) {
+    /** Returns the verdict on a file that comes in one piece. */
+    static Verdict atOnce(String name, byte[] content) {
         Inspection inspection = new Inspection(name, content.length);
         inspection.take(ByteBuffer.wrap(content));
         return inspection.verdict();

@@ -32,7 +32,7 @@ class TsvTest {
 
     @Test
     void linesOfDifferentLengthsAreSuspect() {
-        assertThat(judge(EVENTS + "1.5\t2").why()).isEqualTo("line 52 has 2 columns, the first line has 3");
+        assertThat(judge(EVENTS + "1.5\t2").why()).isEqualTo("line 52 has 2 columns, the first one has 3");
         assertThat(judge(EVENTS + "1.5\t2\t3\t4\n" + EVENTS).state()).isEqualTo(State.SUSPECT);
     }
 

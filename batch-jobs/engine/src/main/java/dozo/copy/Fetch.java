@@ -9,6 +9,7 @@ import dozo.remote.RemoteFacts;
 import dozo.send.Crew;
 import dozo.send.SiteReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -152,10 +153,12 @@ record Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
             return new Arrived(file, standing.get(), null);
         }
         boolean large = Units.isLarge(file.facts().sizeBytes());
-        try (LocalFile temporary = local.incoming().create(file)) {
+        // A wrong digest may come from an earlier version that changed meanwhile.
+        try (LocalFile temporary = local.incoming().create(file);
+                FileChannel earlier = large && wanted.fetched == 0 ? local.openFile(file.local()) : null) {
             Content content = large
                     ? new Content(
-                            new LargeFetch(site, file, temporary).run(),
+                            new LargeFetch(site, file, temporary, earlier).run(),
                             file.facts().sizeBytes())
                     : content(wanted, temporary);
             Optional<RemoteFacts> now = site.facts(file.remote());

@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a copy creates in the folder that is filled. It never follows a link below its top, whoever created it: folders
@@ -193,6 +194,18 @@ final class LocalTree implements AutoCloseable {
             }
         } catch (IOException notReadable) {
             return Optional.empty();
+        }
+    }
+
+    /** Opens a file to read it; null: no file has this name, or it cannot be read. */
+    @Nullable
+    FileChannel openFile(FilePath name) {
+        try {
+            return isFile(name)
+                    ? FileChannel.open(destination.path(name), StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)
+                    : null;
+        } catch (IOException notReadable) {
+            return null;
         }
     }
 

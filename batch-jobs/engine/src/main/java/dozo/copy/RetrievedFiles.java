@@ -253,7 +253,7 @@ final class RetrievedFiles {
 
     private Digest read(Found file, LocalFile temporary) throws IOException, InterruptedException {
         if (Units.isLarge(file.facts().sizeBytes())) {
-            return new LargeFetch(site, file, temporary).run();
+            return new LargeFetch(site, file, temporary, null).run();
         }
         MessageDigest read = Digest.algorithm();
         // Also reads an empty file, to check that it exists.

@@ -175,11 +175,11 @@ final class SiteFiles {
         }
     }
 
-    /** Returns the digests of the first ranges of a file, if they cost less than the ranges themselves. */
-    Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count)
+    /** Returns the digests of ranges of a file with these numbers, if they cost less than the ranges themselves. */
+    Map<Integer, Digest> ranges(FilePath file, long rangeBytes, IntStream numbers)
             throws RemoteException, InterruptedException {
-        List<Integer> first = IntStream.range(0, count).boxed().toList();
-        return first.isEmpty() ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, first));
+        List<Integer> asked = numbers.distinct().boxed().toList();
+        return asked.isEmpty() ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, asked));
     }
 
     /** Runs a task with a permit for an open file at the site. */

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
 
 /**
  * A source at a site, from which units are sent to another site. While a unit is read, the site computes the digests of
@@ -79,7 +80,7 @@ record SiteOrigin(String host, Lanes lanes, SiteFiles files, FilePath top) imple
         @Override
         public Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count)
                 throws RemoteException, InterruptedException {
-            return files.ranges(file, rangeBytes, count);
+            return files.ranges(file, rangeBytes, IntStream.range(0, count));
         }
     }
 }

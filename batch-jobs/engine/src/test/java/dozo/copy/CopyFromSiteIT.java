@@ -1,5 +1,6 @@
 package dozo.copy;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,10 +18,13 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.send.Throttle;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -129,6 +133,49 @@ class CopyFromSiteIT extends CopyTest {
 
             assertThat(none.complete()).isTrue();
             assertThat(none.bytesMoved()).isEqualTo(LARGE_BYTES - LargeFetch.RANGE_BYTES);
+        }
+        Trees.assertSame(source, back);
+    }
+
+    @Test
+    void ofALargeFileThatChangedOnlyWhatChangedIsFetched() throws Exception {
+        Path large = large();
+        long range = LargeFetch.RANGE_BYTES;
+        try (LoopbackSite site = openSsh()) {
+            copy(site, TWO_LANES);
+            long complete = LARGE_BYTES / range * range;
+            byte[] more = new byte[5_000_000];
+            try (FileChannel at = FileChannel.open(large, StandardOpenOption.WRITE)) {
+                at.write(ByteBuffer.wrap("edited".getBytes(UTF_8)), 3 * range + 7);
+                at.write(ByteBuffer.wrap(more), LARGE_BYTES);
+            }
+            Progress changed = copy(site, TWO_LANES);
+
+            assertThat(changed.complete()).isTrue();
+            assertThat(changed.bytesMoved()).isEqualTo(range + LARGE_BYTES + more.length - complete);
+            Trees.assertSame(source, back);
+
+            try (FileChannel at = FileChannel.open(large, StandardOpenOption.WRITE)) {
+                at.truncate(4 * range + 5);
+            }
+            assertThat(copy(site, TWO_LANES).bytesMoved()).isEqualTo(5);
+        }
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, back);
+    }
+
+    @Test
+    void aLargeFileThatIsUnlikeTheEarlierOneIsFetchedWhole() throws Exception {
+        Path large = large();
+        try (LoopbackSite site = openSsh()) {
+            copy(site, TWO_LANES);
+            byte[] other = Files.readAllBytes(large);
+            for (int i = 0; i < other.length; i += 1 << 20) {
+                other[i]++;
+            }
+            Files.write(large, other);
+
+            assertThat(copy(site, TWO_LANES).bytesMoved()).isEqualTo(LARGE_BYTES);
         }
         Trees.assertSame(source, back);
     }

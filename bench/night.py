@@ -28,6 +28,7 @@ from table import spread
 COPY_MAX = 1.15  # a night of new files / a plain copy of them
 NEW_SECONDS_MAX = 0.05  # per experiment of 20 new files
 FAR_SECONDS_MAX = 0.1  # the same at a round trip of 36 ms
+TINY_FAR_SECONDS_MAX = 0.03  # per tiny experiment
 TAR_MAX = 3  # a first night of tiny experiments / tar with its sync
 TINY_CPU_MS_MAX = 30  # per tiny experiment, of the service, its database and the site
 FIND_MAX = 4  # an unchanged night / find
@@ -213,14 +214,19 @@ def far(folder, server, builds, size, rounds, judged):
         return small_nights(folder, server, builds, size.far, size.warm_ups, judged, relay.port, FAR_SECONDS_MAX)
 
 
-def small_nights(folder, server, builds, counts, warm_ups, judged, port, limit):
+def tiny_far(folder, server, builds, size, rounds, judged):
+    with Relay(ROUND_TRIP_MS, server.port) as relay:
+        return small_nights(folder, server, builds, size.tiny, size.warm_ups, judged, relay.port, TINY_FAR_SECONDS_MAX, 100, KB)
+
+
+def small_nights(folder, server, builds, counts, warm_ups, judged, port, limit, least=KB, most=20 * KB):
     """Measures a night of many small new experiments, after nights of a quarter as many."""
     experiments, files = counts
     rows = []
-    made = make(folder / 'sources', experiments, files, KB, 20 * KB)
+    made = make(folder / 'sources', experiments, files, least, most)
     for name, program in builds.items():
         with Centre(folder / name, server, port, Path(program) / 'dozo') as centre:
-            few = new_nights(centre, folder / f'warm-{name}', max(1, experiments // 4), files, KB, 20 * KB)
+            few = new_nights(centre, folder / f'warm-{name}', min(50, max(1, experiments // 4)), files, least, most)
             rows.append(warm_up_row(name, warmed_up(few, warm_ups)))
             centre.register(made)
             cpu = centre.cpu_seconds()
@@ -254,7 +260,10 @@ def unchanged_nights(folder, server, builds, counts, rounds, warm_ups, judged, l
             warmed_up(centre.night, warm_ups)
             empty = [centre.night() for _ in range(rounds)]
             centre.register(made)
-            say(f'{folder.name} {name}: first night {centre.night():.1f} s')
+            cpu = cpu_of_all(centre, server)
+            first = centre.night()
+            cpu = 1e3 * (cpu_of_all(centre, server) - cpu) / experiments
+            say(f'{folder.name} {name}: first night {first:.1f} s, {cpu:.1f} ms of processor an experiment')
             rows.append(warm_up_row(name, warmed_up(centre.night, warm_ups)))
             find(folder / 'sources')  # loads the tree into memory
             nights, finds, cpus, wals = [], [], [], []
@@ -345,6 +354,7 @@ TESTS = {
     'changed': changed,
     'readers': with_readers,
     'many': many,
+    'tiny-far': tiny_far,
 }
-LONG = {'many'}  # run in full only on request
-SAME_CODE = {'far', 'many'}  # not in short form, because small and unchanged already run their code
+LONG = {'many', 'tiny-far'}  # run in full only on request
+SAME_CODE = {'far', 'many', 'tiny-far'}  # not in short form, because small and unchanged already run their code

@@ -489,7 +489,7 @@ class DicomTest {
     void aPreambleAloneIsBroken() {
         assertThat(state(Arrays.copyOf(images(EXPLICIT).file(), 132))).isEqualTo(State.BROKEN);
         assertThat(state(new DicomSample(EXPLICIT).file())).isEqualTo(State.BROKEN);
-        assertThat(state(new byte[1_000])).isEqualTo(State.UNKNOWN);
+        assertThat(Judged.of("IM00001", new byte[1_000])).isEqualTo(Verdict.UNKNOWN);
         assertThat(state("DICM".getBytes(US_ASCII))).isEqualTo(State.UNKNOWN);
     }
 

@@ -310,6 +310,14 @@ class DicomTest {
     }
 
     @Test
+    void textInPlaceOfAnElementIsBroken() {
+        for (String text : new String[] {"Ax DWI TENSOR R2", "2 3 \0\0\0\0", "\u0030\0SIGNA Pioneer "}) {
+            DicomSample sample = new DicomSample(EXPLICIT).image(1, 2, 2).raw(text.getBytes(US_ASCII));
+            assertThat(state(sample.file())).as(text).isEqualTo(State.BROKEN);
+        }
+    }
+
+    @Test
     void aSequenceThatIsTooDeepIsUnknown() {
         DicomSample deep = new DicomSample(IMPLICIT);
         for (int i = 0; i < 100; i++) {

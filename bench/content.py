@@ -67,7 +67,7 @@ def night(folder, made, healthy):
                 counts[count['format'] or 'unknown'][count['state']] += count['files']
     damaged = {place(folder, number) / name for number, damage in enumerate(made) for name in damage.victims}
     accused = {path: file for path, file in verdicts.items() if file['state'] == 'BROKEN' and path not in damaged}
-    return [*found(folder, made, verdicts), false_alarms(folder, accused, counts)]
+    return [*found(folder, made, verdicts), false_alarms(accused, counts)]
 
 
 def lay(folder, files):
@@ -91,24 +91,34 @@ def found(folder, made, verdicts):
         if damage.known in (CERTAIN, ACROSS):
             cells[damage.format, damage.kind][state] += 1
             if state != 'BROKEN':
-                missed.append((f'd{number:03}', damage.format, damage.kind, damage.known, damage.note, ' '.join(each['why'] for each in told) or state))
-    lines = [(name, *(f'{cell["BROKEN"]} of {cell.total()}' if (cell := cells[name, kind]) else '' for kind in KINDS)) for name in sorted({each[0] for each in cells})]
-    print(markdown(('found', *KINDS), lines), end='\n\n')
-    print(markdown(('class', 'damages', 'broken', 'suspect'), [(name, totals[name].total(), totals[name]['BROKEN'], totals[name]['SUSPECT']) for name in (CERTAIN, ACROSS, HINT, NOBODY)]), end='\n\n')
-    print(markdown(('missed', 'format', 'damage', 'class', 'where', 'verdict'), missed), end='\n\n')
-    return [share('damages found that one file shows', totals[CERTAIN]), share('with those that only several show', totals[CERTAIN] + totals[ACROSS])]
+                why = ' '.join(each['why'] for each in told)
+                missed.append((f'd{number:03}', damage.format, damage.kind, damage.known, damage.note, why or state))
+    formats = sorted({name for name, _ in cells})
+    show(('found', *KINDS), [(name, *(cells[name, kind] and of(cells[name, kind]) or '' for kind in KINDS)) for name in formats])
+    show(('class', 'broken', 'suspect'), [(name, of(totals[name]), totals[name]['SUSPECT']) for name in (CERTAIN, ACROSS, HINT, NOBODY)])
+    show(('missed', 'format', 'damage', 'class', 'where', 'verdict'), missed)
+    known = totals[CERTAIN] + totals[ACROSS]
+    return [share('damages found that one file shows', totals[CERTAIN]), share('with those that only several show', known)]
+
+
+def of(counts):
+    return f'{counts["BROKEN"]} of {counts.total()}'
+
+
+def show(heads, lines):
+    print(markdown(heads, lines), end='\n\n')
 
 
 def share(name, counts):
     value = counts['BROKEN'] / counts.total()
-    return at_least(name, value, FOUND_MIN, f'{value:.3f}: {counts["BROKEN"]} of {counts.total()}', True)
+    return at_least(name, value, FOUND_MIN, f'{value:.3f}: {of(counts)}', True)
 
 
-def false_alarms(folder, accused, counts):
+def false_alarms(accused, counts):
     """Prints how healthy files were judged, and the broken ones, at which a person must look."""
-    print(markdown(('healthy files', *STATES), [(name, *(count[state] for state in STATES)) for name, count in sorted(counts.items())]), end='\n\n')
+    show(('healthy files', *STATES), [(name, *(count[state] for state in STATES)) for name, count in sorted(counts.items())])
     lines = [(str(path), file['format'], file['why'], any(word in str(path) for word in ON_PURPOSE)) for path, file in sorted(accused.items())]
-    print(markdown(('broken', 'format', 'why', 'on purpose'), lines), end='\n\n')
+    show(('broken', 'format', 'why', 'on purpose'), lines)
     false = sum(not on_purpose for *_, on_purpose in lines)
     judged = sum(count.total() - count['UNKNOWN'] for count in counts.values())
     return at_most('false alarms / healthy files that were judged', false / judged, FALSE_MAX, f'{false} of {judged:,}', True)
@@ -125,7 +135,7 @@ def fuzz(folder, samples, count, seed):
     if ended.returncode != 0:
         raise CannotMeasure(f'ContentFuzz ended with {ended.returncode}: {ended.stderr.strip()[-500:]}')
     *told, peak = ended.stdout.splitlines()
-    print(markdown(('format', 'exceptions', 'slowest, ms'), [(name, *line.split()) for name, line in zip(files, told)]), end='\n\n')
+    show(('format', 'exceptions', 'slowest, ms'), [(name, *line.split()) for name, line in zip(files, told)])
     exceptions = sum(int(line.split()[0]) for line in told)
     return [
         exactly(f'exceptions in {len(told)} × {count:,} bytes', exceptions, 0, ended.stderr[-1000:] if exceptions else ''),

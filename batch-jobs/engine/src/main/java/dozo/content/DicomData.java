@@ -1,6 +1,7 @@
 package dozo.content;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.stream.IntStream;
@@ -217,7 +218,9 @@ final class DicomData extends Check {
 
     private void item(long start, long length) throws NotWhole {
         if (isTop()) {
-            throw lost(start);
+            // Some writers leave out a sequence's header, or say that it is empty: all is there, but where it ends is a
+            // guess.
+            throw NotWhole.suspect("at byte %,d it has an item outside of a sequence".formatted(base + start + 1));
         }
         if (level().kind == Kind.ITEM) {
             close();
@@ -344,6 +347,9 @@ final class DicomData extends Check {
             open(Kind.FRAGMENTS, Long.MAX_VALUE, true);
         } else {
             hasRecords |= isTop() && tag == RECORDS;
+            if (implicitItems && syntax.order() == ByteOrder.BIG_ENDIAN) {
+                throw NotWhole.unknown(); // its items are little endian (PS3.5 section 6.2.2, note 4)
+            }
             open(Kind.SEQUENCE, Long.MAX_VALUE, level().explicit && !implicitItems);
         }
     }

@@ -318,6 +318,25 @@ class DicomTest {
     }
 
     @Test
+    void anItemOutsideOfASequenceIsSuspect() {
+        for (String syntax : new String[] {EXPLICIT, IMPLICIT}) {
+            DicomSample sample =
+                    new DicomSample(syntax).header(0x0008_1140, "SQ", 0).item(0);
+            assertThat(state(sample.image(1, 2, 2).add(PIXELS, "OW", noise(8)).file()))
+                    .isEqualTo(State.SUSPECT);
+        }
+    }
+
+    @Test
+    void aSequenceOfUnknownTypeInBigEndianIsUnknown() {
+        DicomSample sample = new DicomSample(BIG_ENDIAN).header(0x0008_2112, "UN", UNDEFINED);
+        assertThat(state(sample.raw(
+                                (byte) 0xFE, (byte) 0xFF, (byte) 0, (byte) 0xE0, (byte) 0, (byte) 0, (byte) 0, (byte) 0)
+                        .file()))
+                .isEqualTo(State.UNKNOWN);
+    }
+
+    @Test
     void aSequenceThatIsTooDeepIsUnknown() {
         DicomSample deep = new DicomSample(IMPLICIT);
         for (int i = 0; i < 100; i++) {

@@ -1,6 +1,7 @@
 package dozo.content;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * A DICOM data set judged by what its elements say. The length of the image data must fit what the header says of it. Padding
@@ -57,6 +58,9 @@ final class DicomData extends DicomElements {
             open(Kind.FRAGMENTS, Long.MAX_VALUE, true);
         } else {
             hasRecords |= isTop() && tag == RECORDS;
+            if (implicitItems && syntax.order() == ByteOrder.BIG_ENDIAN) {
+                throw NotWhole.unknown(); // its items are little endian (PS3.5 section 6.2.2, note 4)
+            }
             open(Kind.SEQUENCE, Long.MAX_VALUE, level().explicit && !implicitItems);
         }
     }

@@ -3,6 +3,7 @@ package dozo.content;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -216,7 +217,9 @@ abstract class DicomElements extends Check {
 
     private void item(long start, long length) throws NotWhole {
         if (isTop()) {
-            throw lost(start);
+            // Some writers leave out a sequence's header, or say that it is empty: all is there, but where it ends is a
+            // guess.
+            throw NotWhole.suspect("at byte %,d it has an item outside of a sequence".formatted(base + start + 1));
         }
         if (level().kind == Kind.ITEM) {
             close();
@@ -299,15 +302,16 @@ abstract class DicomElements extends Check {
 
     /**
      * Single elements have no type, one of two blanks or the like, or one that nobody knows, also in healthy files. What their
-     * length is, is then a guess, and no later fault an alarm.
+     * length is, is then a guess, and no later fault an alarm. Text in place of the tag, or between an unknown type and its length
+     * (PS3.5 section 7.1.2 wants zeros there), is none of them: a wrong length led here.
      */
     private void untyped(ByteBuffer bytes, long start, boolean ascends) throws NotWhole {
         byte first = bytes.get(4);
         boolean same = first == bytes.get(5) && !Character.isLetterOrDigit(first);
-        boolean letters = DicomVr.isLetters(bytes, 0);
+        boolean letters = DicomVr.isLetters(bytes, 0) && bytes.getShort(6) == 0;
         long length = Integer.toUnsignedLong(bytes.getInt(4));
         boolean implicit = length <= UNTYPED_BYTES_MAX || length == UNDEFINED;
-        if (!ascends || !(letters || same || implicit)) {
+        if (!ascends || isText(bytes) || !(letters || same || implicit)) {
             throw lost(start);
         }
         untyped = true;
@@ -316,5 +320,9 @@ abstract class DicomElements extends Check {
         } else {
             value(same ? Short.toUnsignedLong(bytes.getShort(6)) : length, false);
         }
+    }
+
+    private static boolean isText(ByteBuffer tag) {
+        return IntStream.range(0, Integer.BYTES).allMatch(i -> tag.get(i) >= ' ' && tag.get(i) <= '~');
     }
 }

@@ -99,7 +99,7 @@ final class Fiff implements Format {
             boolean isDirectory = directory > 0 && at == directory;
             boolean missed =
                     isDirectory ? kind != DIRECTORY || sizeBytes < ENTRY_BYTES : at < directory && directory < due;
-            if (sizeBytes < 0 || next < LAST || missed) {
+            if (sizeBytes < 0 || next < LAST || missed || (isLink(next) && !isTag(kind, type))) {
                 damaged();
                 return;
             }
@@ -119,9 +119,18 @@ final class Fiff implements Format {
             }
         }
 
+        private boolean isLink(int next) {
+            return next > 0 && next != due;
+        }
+
+        /** Kinds are small numbers, and so are types, apart from the bits for matrices: else it is data in place of a tag. */
+        private static boolean isTag(int kind, int type) {
+            return kind >>> 20 == 0 && (type & 0xFF00) == 0;
+        }
+
         private void follow(int next) {
             last |= next == LAST;
-            if (next > 0 && next != due) {
+            if (isLink(next)) {
                 linked = true;
                 named = Math.max(named, (long) next + HEADER_BYTES);
             }

@@ -34,7 +34,8 @@ public final class Inspection {
             new Par(),
             new Kit(),
             new Json(),
-            new Tsv());
+            new Tsv(),
+            new Zeros());
 
     private static final Logger LOG = LoggerFactory.getLogger(Inspection.class);
 

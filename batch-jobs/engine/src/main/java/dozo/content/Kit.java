@@ -163,13 +163,16 @@ final class Kit implements Format {
         private long dataEnd() {
             Part raw = parts.get(RAW);
             Part averages = parts.get(AVERAGES);
-            long values = samples > Long.MAX_VALUE / Integer.MAX_VALUE / channels ? 0 : samples * channels;
+            // A directory cannot name more; larger products would overflow.
+            long values = Math.min(Math.min(samples, Integer.MAX_VALUE) * channels, Integer.MAX_VALUE);
             if (kind == AVERAGED) {
                 return averages.isUsed()
                         ? averages.offset() + Math.min(values * AVERAGE_BYTES, averages.itemBytes() * averages.items())
                         : 0;
             }
-            return raw.isUsed() ? raw.offset() + Math.min(values, raw.items()) * raw.itemBytes() : 0;
+            // Of planned epochs some may be missing; a recording without epochs has all samples that it counts.
+            long acquired = kind == EPOCHS ? Math.min(values, raw.items()) : values;
+            return raw.isUsed() ? raw.offset() + acquired * raw.itemBytes() : 0;
         }
     }
 }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Siemens raw data of MRI, {@code .dat} ("TWIX"; layout as read by twixtools and pymapVBVD), little endian. Since software VD a
  * table names the measurements of the file; before, it is one measurement. A measurement has a header, then blocks of one
- * readout each, the last one marked. No checksum: changed samples cannot be seen.
+ * readout each, the last one marked. A readout's own length is not used, because it is sometimes wrong: as in those programs, its
+ * samples and channels count. No checksum: changed samples cannot be seen.
  */
 final class Twix implements Format {
 
@@ -90,9 +91,6 @@ final class Twix implements Format {
         private Step step;
         private long blockEnd;
 
-        /** The length that a block says itself differs from its samples and channels; some healthy ones do it. */
-        private boolean doubtful;
-
         private String suspicion = "";
 
         /** One measurement, of software before VD. */
@@ -158,7 +156,6 @@ final class Twix implements Format {
                 return;
             }
             step = Step.HEADER;
-            doubtful = false;
             skip(measurements.get(current).offset() - position());
             want(Integer.BYTES);
         }
@@ -203,7 +200,6 @@ final class Twix implements Format {
             } else if (bytes < headBytes() || position() - headBytes() + bytes > limit()) {
                 damaged();
             } else {
-                doubtful |= readout && (bytes & LENGTH) != length;
                 blockEnd = position() - headBytes() + bytes;
                 if (end) {
                     current++;
@@ -232,13 +228,7 @@ final class Twix implements Format {
         }
 
         private void damaged() throws NotWhole {
-            String why = "%s is damaged before byte %,d".formatted(measurement(), position());
-            if (!doubtful) {
-                throw NotWhole.broken(why);
-            }
-            suspicion = why;
-            current++;
-            begin();
+            throw NotWhole.broken("%s is damaged before byte %,d".formatted(measurement(), position()));
         }
 
         private void stop() {
@@ -262,8 +252,7 @@ final class Twix implements Format {
                 throw NotWhole.broken("its table says %,d bytes, the file has %,d".formatted(needed, size));
             }
             if (left > 0 && size < blockEnd) {
-                String why = "it ends in the middle of " + measurement();
-                throw doubtful ? NotWhole.suspect(why) : NotWhole.broken(why);
+                throw NotWhole.broken("it ends in the middle of " + measurement());
             }
             if (step == Step.BLOCK || step == Step.HEADER) {
                 stop();

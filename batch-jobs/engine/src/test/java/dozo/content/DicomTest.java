@@ -310,6 +310,33 @@ class DicomTest {
     }
 
     @Test
+    void textInPlaceOfAnElementIsBroken() {
+        for (String text : new String[] {"Ax DWI TENSOR R2", "2 3 \0\0\0\0", "\u0030\0SIGNA Pioneer "}) {
+            DicomSample sample = new DicomSample(EXPLICIT).image(1, 2, 2).raw(text.getBytes(US_ASCII));
+            assertThat(state(sample.file())).as(text).isEqualTo(State.BROKEN);
+        }
+    }
+
+    @Test
+    void anItemOutsideOfASequenceIsSuspect() {
+        for (String syntax : new String[] {EXPLICIT, IMPLICIT}) {
+            DicomSample sample =
+                    new DicomSample(syntax).header(0x0008_1140, "SQ", 0).item(0);
+            assertThat(state(sample.image(1, 2, 2).add(PIXELS, "OW", noise(8)).file()))
+                    .isEqualTo(State.SUSPECT);
+        }
+    }
+
+    @Test
+    void aSequenceOfUnknownTypeInBigEndianIsUnknown() {
+        DicomSample sample = new DicomSample(BIG_ENDIAN).header(0x0008_2112, "UN", UNDEFINED);
+        assertThat(state(sample.raw(
+                                (byte) 0xFE, (byte) 0xFF, (byte) 0, (byte) 0xE0, (byte) 0, (byte) 0, (byte) 0, (byte) 0)
+                        .file()))
+                .isEqualTo(State.UNKNOWN);
+    }
+
+    @Test
     void aSequenceThatIsTooDeepIsUnknown() {
         DicomSample deep = new DicomSample(IMPLICIT);
         for (int i = 0; i < 100; i++) {
@@ -489,7 +516,7 @@ class DicomTest {
     void aPreambleAloneIsBroken() {
         assertThat(state(Arrays.copyOf(images(EXPLICIT).file(), 132))).isEqualTo(State.BROKEN);
         assertThat(state(new DicomSample(EXPLICIT).file())).isEqualTo(State.BROKEN);
-        assertThat(state(new byte[1_000])).isEqualTo(State.UNKNOWN);
+        assertThat(Judged.of("IM00001", new byte[1_000])).isEqualTo(Verdict.UNKNOWN);
         assertThat(state("DICM".getBytes(US_ASCII))).isEqualTo(State.UNKNOWN);
     }
 

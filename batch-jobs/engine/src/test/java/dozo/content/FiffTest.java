@@ -144,6 +144,18 @@ class FiffTest {
     }
 
     @Test
+    void linksFromWhatIsNoTagAreBroken() {
+        for (int[] kindAndType : new int[][] {{0xE900, 0xA00}, {0x3E10_9866, 3}, {-5, 3}}) {
+            ByteBuffer file = tag(recording(-1), kindAndType[0], kindAndType[1], 20, 7);
+            assertThat(judge(written(tag(file, 108, 0, -1))).why())
+                    .isEqualTo("its part at byte %,d is damaged"
+                            .formatted(recording(-1).position()));
+        }
+        ByteBuffer matrix = tag(recording(-1), 3_417, 0x4000_0004, 20, 7);
+        assertThat(judge(written(tag(matrix, 108, 0, -1))).state()).isEqualTo(State.WHOLE);
+    }
+
+    @Test
     void aDirectoryThatIsCutIsBrokenAlsoAfterLinks() {
         ByteBuffer file = ByteBuffer.wrap(withDirectory());
         file.putInt(POINTER_AT + 20 + 12, 96);

@@ -71,6 +71,16 @@ class KitTest {
     }
 
     @Test
+    void moreSamplesThanTheFileHasAreBroken() {
+        byte[] content = continuous();
+        ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).putInt(CONDITION_AT + 16, 112);
+
+        assertThat(judge(content).why()).isEqualTo("its directory says 1,856 bytes, the file has 1,760");
+        ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).putInt(CONDITION_AT + 16, Integer.MAX_VALUE);
+        assertThat(judge(content).state()).isEqualTo(State.BROKEN);
+    }
+
+    @Test
     void aPartBehindTheEndIsBroken() {
         byte[] content = continuous();
         entry(ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN), 12, 5_000, 10, 2);

@@ -35,6 +35,7 @@ class RealFilesIT {
             Map.entry(
                     "dicom/made_conflicts_and_broken/pixel_length_2gib_claimed.dcm",
                     "it ends after 1,408 bytes, in the middle of its image data"),
+            Map.entry("dicom/made_conflicts_and_broken/truncated_in_preamble.dcm", "its first 100 bytes are zeros"),
             Map.entry("dicom/made_conflicts_and_broken/preamble_only.dcm", "it ends after 132 bytes, before any data"),
             Map.entry(
                     "dicom/made_conflicts_and_broken/truncated_in_header.dcm",

@@ -147,7 +147,7 @@ class TwixTest {
         assertThat(judge(content).state()).isEqualTo(State.BROKEN);
 
         in(content).putShort(FIRST_AT + HEADER_BYTES + 48, (short) 21);
-        assertThat(judge(content).state()).isEqualTo(State.SUSPECT);
+        assertThat(judge(content).state()).isEqualTo(State.BROKEN);
     }
 
     @Test

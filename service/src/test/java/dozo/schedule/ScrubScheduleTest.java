@@ -26,6 +26,7 @@ import dozo.run.ScrubSettings;
 import dozo.run.Scrubs;
 import dozo.run.SiteHours;
 import dozo.run.Timetable;
+import dozo.verify.HomeReadings;
 import dozo.verify.Readings;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -252,13 +253,14 @@ class ScrubScheduleTest {
 
     private ScrubSchedule schedule(String window, Instant now) {
         return new ScrubSchedule(
-                new ScrubSettings(Duration.ofDays(90), window, DataSize.ofMegabytes(200), true),
+                new ScrubSettings(Duration.ofDays(90), Duration.ofDays(365), window, DataSize.ofMegabytes(200), true),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
                 service.bean(RunTimes.class),
                 service.bean(Sites.class),
                 service.bean(Promises.class),
                 service.bean(ReadingCosts.class),
+                service.bean(HomeReadings.class),
                 service.bean(SiteHours.class),
                 InstantSource.fixed(now),
                 ZoneOffset.UTC);

@@ -61,7 +61,6 @@ class SettingsTest {
             Map.entry("dozo.recovery.recipients", List.of("age1", "ssh-ed25519 AAAA", "AGE-SECRET-KEY-1X")),
             Map.entry("dozo.schedule.zone", List.of("Mars/Base", "JST+")),
             Map.entry("dozo.backup.folder", List.of("backups", "./backups", "C:\\backups")),
-            Map.entry("dozo.scrub.home-age", List.of("", "1s", "59m", "3661d")),
             Map.entry("dozo.scrub.window", List.of("", "20:00", "20:00-20:00", "8-10", "25:00-26:00")),
             Map.entry("dozo.worklist.url", List.of("ris.example.org", "ftp://x", "http://")),
             Map.entry("dozo.worklist.server", List.of("", "a b")),

@@ -115,7 +115,7 @@ public record ScrubApi(
         ScrubRequest request = new ScrubRequest(
                 home,
                 asked.site(),
-                home && asked.maxAgeSeconds() == null ? homeAge() : maxAge(asked.maxAgeSeconds()),
+                home && asked.maxAgeSeconds() == null ? settings.homeAge() : maxAge(asked.maxAgeSeconds()),
                 asked.all() != null && asked.all(),
                 limit == null ? 0 : limit,
                 end(asked),
@@ -174,13 +174,6 @@ public record ScrubApi(
             Sight sight) {
         int id = sites.idOf(site);
         return Page.of(limit, most -> promises.experiments(sight, id, after, most), ExperimentPromise::experimentId);
-    }
-
-    private Duration homeAge() {
-        if (settings.homeAge().isZero()) {
-            throw new Refusal("maxAgeSeconds", "expected one, because dozo.scrub.home-age is 0s");
-        }
-        return settings.homeAge();
     }
 
     private Duration maxAge(@Nullable Long seconds) {

@@ -33,8 +33,7 @@ final class PromiseReport {
         }
         HomePromise home = shown.home();
         if (home != null && !home.kept()) {
-            out.println("Sources: not all were read again within %s, the oldest %s; see dozo scrub --home."
-                    .formatted(age(home.maxAgeSeconds()), Times.text(home.oldestReadAt())));
+            out.println(late(home));
         }
         out.flush();
     }
@@ -46,6 +45,11 @@ final class PromiseReport {
                         age(promise.maxAgeSeconds()),
                         promise.oldestReadAt() == null ? "never" : Times.text(promise.oldestReadAt()),
                         promise.damaged() == 0 ? "none is damaged" : "%,d damaged".formatted(promise.damaged()));
+    }
+
+    static String late(HomePromise home) {
+        return "Sources: not all were read again within %s, the oldest %s; see dozo scrub --home."
+                .formatted(age(home.maxAgeSeconds()), Times.text(home.oldestReadAt()));
     }
 
     private static String age(long seconds) {

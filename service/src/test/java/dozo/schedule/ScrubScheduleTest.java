@@ -126,6 +126,28 @@ class ScrubScheduleTest {
     }
 
     @Test
+    void theSourcesAreReadOnceInAWindowIfSomethingIsDueThere() {
+        schedule.look();
+        assertThat(latest().kind()).as("nothing is due").isEqualTo(RunKind.NIGHTLY_BACKUP);
+        schedule = schedule(ALWAYS, Instant.now());
+        sql("update home_reading set last_read_at = last_read_at - interval '300 days'");
+
+        schedule.look();
+
+        Run scrub = latest();
+        assertThat(scrub.kind()).isEqualTo(RunKind.HOME_SCRUB);
+        awaitEnd();
+        assertThat(service.run(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(service.bean(Scrubs.class).find(scrub.id()).orElseThrow()).satisfies(asked -> {
+            assertThat(asked.maxAge()).isEqualTo(Duration.ofDays(365));
+            assertThat(asked.copiesRead()).isEqualTo(1);
+        });
+        sql("update home_reading set last_read_at = last_read_at - interval '300 days'");
+        schedule.look();
+        assertThat(latest().id()).as("once in a window").isEqualTo(scrub.id());
+    }
+
+    @Test
     void whatAClockThatWasAYearAheadReadIsReadWhenItWouldHaveBeen() {
         age(Duration.ofDays(80));
         schedule.look();

@@ -280,6 +280,24 @@ class CommandLineTest {
     }
 
     @Test
+    void sourceFilesAreReadAgainAndALatePromiseIsTold() throws Exception {
+        registered("sub/a.txt");
+        dozo("run --wait").ends(0);
+
+        Ended scrubbed = dozo("scrub --home --all --wait");
+
+        assertThat(scrubbed.code()).isZero();
+        assertThat(scrubbed.out()).startsWith("scrub 2 is complete: 1 files at home read, 5 B, none damaged");
+        assertThat(scrubbed.out()).doesNotContain("Sources: ");
+        service.jdbc()
+                .sql("update home_reading set last_read_at = '2020-01-01'")
+                .update();
+        assertThat(dozo("status").out()).contains("Sources: not all were read again within 365 days, the oldest 20");
+        assertThat(dozo("scrub --home --site dr").ends(Exit.USAGE).err()).contains("--home excludes --site");
+        assertThat(dozo("scrub --home --plan").ends(Exit.USAGE).err()).contains("--plan excludes --home");
+    }
+
+    @Test
     void storedCopiesAreReadAgainAndThePromiseIsTold() throws Exception {
         registered("sub/a.txt");
         assertThat(dozo("run --wait").out()).contains("Stored copies: 100 % were read within 90 days, the oldest 20");

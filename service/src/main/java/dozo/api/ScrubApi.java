@@ -14,6 +14,7 @@ import dozo.registry.Sites.Site;
 import dozo.run.Operations;
 import dozo.run.Promises;
 import dozo.run.Promises.ExperimentPromise;
+import dozo.run.Promises.HomePromise;
 import dozo.run.Promises.Promise;
 import dozo.run.ReadingCosts;
 import dozo.run.ReadingCosts.KeptCost;
@@ -58,16 +59,18 @@ public record ScrubApi(
     /**
      * The scrub to start; defaults are the settings.
      *
-     * @param site optional if there is only one
+     * @param home true: reads unchanged source files again, and not copies at a site
+     * @param site optional if there is only one; not with {@code home}
      * @param maxAgeSeconds 1 h to 3,660 days
      * @param all true: reads everything, not only what is due
      * @param limit bytes a second
      * @param window reads until the end of this time of day, as 20:00-06:00; must be open now
      * @param until a time of day, or a time as 2026-10-01T06:00:00Z within a year; without it and {@code window}: until everything
      *     due is read
-     * @param cold true: reads from the site's disk where possible
+     * @param cold true: reads from the disk where possible
      */
     record NewScrub(
+            @Nullable Boolean home,
             @Nullable String site,
             @Nullable Long maxAgeSeconds,
             @Nullable Boolean all,
@@ -94,19 +97,25 @@ public record ScrubApi(
      * The state of the promise at a site.
      *
      * @param site missing: no site is registered
+     * @param home the same for unchanged source files, {@code dozo.scrub.home-age}; missing for users who see only some projects
      */
-    public record ShownPromise(@Nullable String site, Promise promise) {}
+    public record ShownPromise(
+            @Nullable String site,
+            Promise promise,
+            @Nullable HomePromise home) {}
 
     /** Starts a scrub, which is a run. 409: a run is in progress. */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewScrub body, Principal actor, Sight sight) {
-        NewScrub asked = body == null ? new NewScrub(null, null, null, null, null, null, null) : body;
+        NewScrub asked = body == null ? new NewScrub(null, null, null, null, null, null, null, null) : body;
         Long limit = limit(asked.limit());
+        boolean home = asked.home() != null && asked.home();
         ScrubRequest request = new ScrubRequest(
+                home,
                 asked.site(),
-                maxAge(asked.maxAgeSeconds()),
+                home && asked.maxAgeSeconds() == null ? settings.homeAge() : maxAge(asked.maxAgeSeconds()),
                 asked.all() != null && asked.all(),
                 limit == null ? 0 : limit,
                 end(asked),
@@ -150,7 +159,10 @@ public record ScrubApi(
     /** Shows the state of the promise {@code dozo.scrub.max-age} at a site. */
     @GetMapping("/promise")
     ShownPromise promise(@RequestParam(required = false) @Nullable String site, Sight sight) {
-        return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sight, sites.idOf(site)));
+        return new ShownPromise(
+                sites.of(site).map(Site::name).orElse(null),
+                promises.at(sight, sites.idOf(site)),
+                sight.ofEverything() ? promises.home() : null);
     }
 
     /** Lists the state of the promise for each experiment. */

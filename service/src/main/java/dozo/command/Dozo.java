@@ -10,7 +10,6 @@ import dozo.api.ShownRun.ShownScrub;
 import dozo.api.ShownService;
 import dozo.file.Build;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.run.Runs.RunKind;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.lang.reflect.AnnotatedElement;
@@ -309,7 +308,7 @@ public final class Dozo {
         if (run.chosen() != null) {
             out.println("  only chosen experiments: %,d".formatted(run.chosen().experiments()));
         }
-        if (run.kind() != RunKind.SCRUB) {
+        if (!run.kind().isScrub()) {
             out.println("  its experiments: dozo run experiments " + run.id());
         }
         if (run.findings() > 0) {

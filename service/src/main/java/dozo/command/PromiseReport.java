@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.api.ScrubApi.ShownPromise;
 import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
+import dozo.run.Promises.HomePromise;
 import dozo.run.Promises.Promise;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -24,24 +25,36 @@ final class PromiseReport {
      */
     static void print(PrintWriter out, Connection service, @Nullable String site) {
         String query = site == null ? "" : "?site=" + Connection.encoded(site);
-        Promise promise = service.get("/api/v1/scrubs/promise" + query, ShownPromise.class)
-                .value()
-                .promise();
+        ShownPromise shown = service.get("/api/v1/scrubs/promise" + query, ShownPromise.class)
+                .value();
+        Promise promise = shown.promise();
         if (promise.oldestReadAt() != null) {
             out.println(line(promise));
-            out.flush();
         }
+        HomePromise home = shown.home();
+        if (home != null && !home.kept()) {
+            out.println(late(home));
+        }
+        out.flush();
     }
 
     static String line(Promise promise) {
-        Duration maxAge = Duration.ofSeconds(promise.maxAgeSeconds());
-        String age = maxAge.toHours() % 24 == 0 ? maxAge.toDays() + " days" : maxAge.toHours() + " h";
         return "Stored copies: %d %% were read within %s, the oldest %s; %s."
                 .formatted(
                         promise.percent(),
-                        age,
+                        age(promise.maxAgeSeconds()),
                         promise.oldestReadAt() == null ? "never" : Times.text(promise.oldestReadAt()),
                         promise.damaged() == 0 ? "none is damaged" : "%,d damaged".formatted(promise.damaged()));
+    }
+
+    static String late(HomePromise home) {
+        return "Sources: not all were read again within %s, the oldest %s; see dozo scrub --home."
+                .formatted(age(home.maxAgeSeconds()), Times.text(home.oldestReadAt()));
+    }
+
+    private static String age(long seconds) {
+        Duration age = Duration.ofSeconds(seconds);
+        return age.toHours() % 24 == 0 ? age.toDays() + " days" : age.toHours() + " h";
     }
 
     /** Prints which projects were not rehearsed in their time; nothing if all were. */

@@ -30,7 +30,7 @@ public final class RunReport {
 
     /** Returns the progress of a run as one line without a line break. */
     public static String progress(Run run, Progress progress) {
-        if (run.kind() == RunKind.SCRUB) {
+        if (run.kind().isScrub()) {
             // Only users who see everything get the amount that a scrub has read.
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
@@ -99,11 +99,12 @@ public final class RunReport {
 
     /** Returns the progress of a scrub as one line without a line break. */
     static String progress(Run run, long copiesRead, long bytesRead, long copiesDamaged) {
-        return "scrub %d %s: %,d copies read, %s, %s damaged"
+        return "scrub %d %s: %,d %s read, %s, %s damaged"
                 .formatted(
                         run.id(),
                         word(run.state()),
                         copiesRead,
+                        run.kind() == RunKind.HOME_SCRUB ? "files at home" : "copies",
                         Size.text(bytesRead),
                         copiesDamaged == 0 ? "none" : "%,d".formatted(copiesDamaged));
     }

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
         name = "scrub",
         mixinStandardHelpOptions = true,
         description =
-                "Reads stored copies at a site again, oldest first; with --plan, shows whether a maximum age can be kept.",
+                "Reads stored copies at a site again, or with --home source files, oldest first; with --plan, shows whether a maximum age can be kept.",
         footer = {
             "",
             "Omitted options default to the settings (dozo.scrub), except the time: without --window and --until the scrub",
@@ -46,6 +46,11 @@ final class ScrubCommand implements Callable<Integer> {
             names = "--plan",
             description = "Shows whether the maximum age can be kept; reads nothing. Exit code 0: it can.")
     private boolean plan;
+
+    @Option(
+            names = "--home",
+            description = "Reads source files at home that have not changed, and compares them with what was sent.")
+    private boolean home;
 
     @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
@@ -126,10 +131,10 @@ final class ScrubCommand implements Callable<Integer> {
     /** Whether reads must come from the disk; one of two options. */
     private static final class Cache {
 
-        @Option(names = "--cold", description = "Reads from the site's disk instead of its memory, where possible.")
+        @Option(names = "--cold", description = "Reads from the disk instead of memory, where possible.")
         private boolean cold;
 
-        @Option(names = "--warm", description = "Allows reads from the site's memory.")
+        @Option(names = "--warm", description = "Allows reads from memory.")
         private boolean warm;
     }
 
@@ -140,7 +145,7 @@ final class ScrubCommand implements Callable<Integer> {
 
     private int plan() {
         boolean starts = all || wait || cache != null || until() != null;
-        refuse(starts, "--plan excludes --all, --until, --cold, --warm and --wait");
+        refuse(starts || home, "--plan excludes --home, --all, --until, --cold, --warm and --wait");
         refuse((stored == null) != (files == null), "--stored and --files are required together");
         return stored != null && site == null ? planHere() : planThere();
     }
@@ -195,6 +200,8 @@ final class ScrubCommand implements Callable<Integer> {
                 stored != null || files != null || rate != null || perFile != null,
                 "--stored, --files, --rate and --per-file are for --plan");
         Map<String, Object> asked = new HashMap<>();
+        refuse(home && site != null, "--home excludes --site");
+        asked.put("home", home);
         asked.put("site", site);
         asked.put("maxAgeSeconds", maxAgeSeconds());
         asked.put("all", all);

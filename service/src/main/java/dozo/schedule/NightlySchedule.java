@@ -15,7 +15,6 @@ import dozo.run.Operations;
 import dozo.run.RunTimes;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.run.SiteHours;
 import dozo.run.Timetable;
@@ -134,7 +133,7 @@ class NightlySchedule {
                 .flatMap(site -> due(site).stream())
                 .filter(due -> hours.isOpen(due.site.id()))
                 .min(Comparator.comparing(Due::at));
-        boolean free = goingOn.filter(run -> run.kind() != RunKind.SCRUB).isEmpty();
+        boolean free = goingOn.filter(run -> !run.kind().isScrub()).isEmpty();
         if (free && night.isPresent()) {
             start(night.get());
         } else if (goingOn.isPresent()) {

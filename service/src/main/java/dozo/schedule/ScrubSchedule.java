@@ -19,6 +19,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
 import dozo.run.SiteHours;
+import dozo.verify.HomeReadings;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -26,19 +27,23 @@ import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts the scrub of each site once in each reading window if there is something to read, and again after a night has
- * interrupted it. A scrub runs until the window ends.
+ * Starts the scrub of each site, then the home scrub, once in each reading window if there is something to read, and again after a
+ * night has interrupted it. A scrub runs until the window ends.
  */
 @Component
 class ScrubSchedule {
 
     private static final Logger LOG = LoggerFactory.getLogger(ScrubSchedule.class);
     private static final int RUNS_LOOKED_AT = 100;
+
+    /** No site has this number. */
+    private static final int HOME = 0;
 
     private final ScrubSettings settings;
     private final Operations operations;
@@ -47,6 +52,7 @@ class ScrubSchedule {
     private final Sites sites;
     private final Promises promises;
     private final ReadingCosts costs;
+    private final HomeReadings home;
     private final SiteHours hours;
     private final InstantSource clock;
     private final ZoneId zone;
@@ -65,6 +71,7 @@ class ScrubSchedule {
             Sites sites,
             Promises promises,
             ReadingCosts costs,
+            HomeReadings home,
             SiteHours hours,
             InstantSource clock,
             ZoneId zone) {
@@ -75,6 +82,7 @@ class ScrubSchedule {
         this.sites = sites;
         this.promises = promises;
         this.costs = costs;
+        this.home = home;
         this.hours = hours;
         this.clock = clock;
         this.zone = zone;
@@ -90,6 +98,9 @@ class ScrubSchedule {
                     return;
                 }
             }
+            sites.first()
+                    .filter(site -> !settings.homeAge().isZero() && hours.isOpen(site.id()))
+                    .ifPresent(_ -> lookHome(opening, now));
         });
     }
 
@@ -105,15 +116,9 @@ class ScrubSchedule {
     }
 
     private boolean started(Site site, Opening opening, Instant now) {
-        Optional<Run> last = runs.page(Sight.EVERYTHING, Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
-                .filter(run -> run.siteId() == site.id())
-                .findFirst();
+        Optional<Run> last = last(run -> run.siteId() == site.id() && run.kind() != RunKind.HOME_SCRUB);
         Look look = new Look(opening, last.map(Run::id).orElse(0L));
-        boolean scrubbed = last.filter(run -> run.kind() == RunKind.SCRUB
-                        && !run.startedAt().isBefore(opening.begins())
-                        && !runTimes.isAhead(run, now))
-                .isPresent();
-        if (scrubbed || look.equals(idle.get(site.id()))) {
+        if (hasBegun(last, RunKind.SCRUB, opening, now) || look.equals(idle.get(site.id()))) {
             return false;
         }
         Need need = need(site, now);
@@ -121,8 +126,43 @@ class ScrubSchedule {
             idle.put(site.id(), look);
             return false;
         }
-        start(site, need == Need.EVERYTHING, opening.ends());
+        start(new ScrubRequest(
+                site.name(), settings.maxAge(), need == Need.EVERYTHING, limit(), opening.ends(), settings.cold()));
         return true;
+    }
+
+    private void lookHome(Opening opening, Instant now) {
+        Optional<Run> last = last(run -> run.kind() != RunKind.SCRUB);
+        Look look = new Look(opening, last.map(Run::id).orElse(0L));
+        if (hasBegun(last, RunKind.HOME_SCRUB, opening, now) || look.equals(idle.get(HOME))) {
+            return;
+        }
+        ScrubRequest request =
+                new ScrubRequest(true, null, settings.homeAge(), false, limit(), opening.ends(), settings.cold());
+        home.enlist();
+        if (home.oldest().filter(request.dueBefore(now)::isAfter).isPresent()) {
+            start(request);
+        } else {
+            idle.put(HOME, look);
+        }
+    }
+
+    private Optional<Run> last(Predicate<Run> which) {
+        return runs.page(Sight.EVERYTHING, Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
+                .filter(which)
+                .findFirst();
+    }
+
+    /** Returns whether the last run is one of this kind that was started in this opening. */
+    private boolean hasBegun(Optional<Run> last, RunKind kind, Opening opening, Instant now) {
+        return last.filter(run -> run.kind() == kind
+                        && !run.startedAt().isBefore(opening.begins())
+                        && !runTimes.isAhead(run, now))
+                .isPresent();
+    }
+
+    private long limit() {
+        return settings.limit().toBytes();
     }
 
     private Need need(Site site, Instant now) {
@@ -139,15 +179,13 @@ class ScrubSchedule {
         return forecast.need(Duration.between(oldest, now));
     }
 
-    private void start(Site site, boolean everything, Instant until) {
-        Long limit = settings.bytesPerSecond();
-        ScrubRequest request = new ScrubRequest(
-                site.name(), settings.maxAge(), everything, limit == null ? 0 : limit, until, settings.cold());
+    private void start(ScrubRequest request) {
+        String what = request.home() ? "the sources" : String.valueOf(request.site());
         try {
             Run run = operations.startScrub(request, Ledger.SYSTEM);
-            LOG.info("scrub {} of {} started by the schedule, until {}", run.id(), site.name(), until.atZone(zone));
+            LOG.info("scrub {} of {} started by the schedule, until {}", run.id(), what, request.until());
         } catch (Refusal refused) {
-            LOG.info("the scrub of {} was not started: {}", site.name(), refused.getMessage());
+            LOG.info("the scrub of {} was not started: {}", what, refused.getMessage());
         }
     }
 }

@@ -576,6 +576,7 @@ class ApiTest {
                     /experiments | {"project": "P1", "code": "S", "source": "/tmp", "acquired": "2999-01-01"} | acquired
                     /runs        | {"site": "nowhere"}                                    | site
                     /scrubs      | {"site": "nowhere"}                                    | site
+                    /scrubs      | {"home": true, "site": "dr"}                           | site
                     /scrubs      | {"maxAgeSeconds": 0}                                   | maxAgeSeconds
                     /scrubs      | {"maxAgeSeconds": -86400}                              | maxAgeSeconds
                     /scrubs      | {"maxAgeSeconds": 3599}                                | maxAgeSeconds

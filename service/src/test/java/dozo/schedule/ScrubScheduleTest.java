@@ -26,6 +26,7 @@ import dozo.run.ScrubSettings;
 import dozo.run.Scrubs;
 import dozo.run.SiteHours;
 import dozo.run.Timetable;
+import dozo.verify.HomeReadings;
 import dozo.verify.Readings;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -122,6 +123,28 @@ class ScrubScheduleTest {
         assertThat(latest().kind()).isEqualTo(RunKind.SCRUB);
         assertThat(latest().id()).isGreaterThan(scrub.id());
         awaitEnd();
+    }
+
+    @Test
+    void theSourcesAreReadOnceInAWindowIfSomethingIsDueThere() {
+        schedule.look();
+        assertThat(latest().kind()).as("nothing is due").isEqualTo(RunKind.NIGHTLY_BACKUP);
+        schedule = schedule(ALWAYS, Instant.now());
+        sql("update home_reading set last_read_at = last_read_at - interval '300 days'");
+
+        schedule.look();
+
+        Run scrub = latest();
+        assertThat(scrub.kind()).isEqualTo(RunKind.HOME_SCRUB);
+        awaitEnd();
+        assertThat(service.run(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(service.bean(Scrubs.class).find(scrub.id()).orElseThrow()).satisfies(asked -> {
+            assertThat(asked.maxAge()).isEqualTo(Duration.ofDays(365));
+            assertThat(asked.copiesRead()).isEqualTo(1);
+        });
+        sql("update home_reading set last_read_at = last_read_at - interval '300 days'");
+        schedule.look();
+        assertThat(latest().id()).as("once in a window").isEqualTo(scrub.id());
     }
 
     @Test
@@ -252,13 +275,14 @@ class ScrubScheduleTest {
 
     private ScrubSchedule schedule(String window, Instant now) {
         return new ScrubSchedule(
-                new ScrubSettings(Duration.ofDays(90), window, DataSize.ofMegabytes(200), true),
+                new ScrubSettings(Duration.ofDays(90), Duration.ofDays(365), window, DataSize.ofMegabytes(200), true),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
                 service.bean(RunTimes.class),
                 service.bean(Sites.class),
                 service.bean(Promises.class),
                 service.bean(ReadingCosts.class),
+                service.bean(HomeReadings.class),
                 service.bean(SiteHours.class),
                 InstantSource.fixed(now),
                 ZoneOffset.UTC);

@@ -126,7 +126,7 @@ record OverviewPage(
                 "gaps",
                 gaps.page(sight, open, siteId, "", Findings.COUNTED_MAX + 1).size());
         // A scrub does not replace the last backup on the page, whose findings must stay visible.
-        runs.latest(sight, null, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
+        runs.latest(sight, null, RunKind.SCRUB, RunKind.HOME_SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
         runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
         addFindings(sight, headline, siteId, model);
         return "overview";

@@ -4,7 +4,6 @@ import dozo.ledger.Sight;
 import dozo.run.Limits;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Scrubs;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.ui.RunSample.Lane;
@@ -209,12 +208,12 @@ class RunWatch implements SmartLifecycle {
      */
     private long moved(RunSample sample, Sight sight) {
         Run run = sample.run();
-        return run.kind() == RunKind.SCRUB || !sight.ofEverything() ? sample.bytesDone() : runs.bytesMoved(run.id());
+        return run.kind().isScrub() || !sight.ofEverything() ? sample.bytesDone() : runs.bytesMoved(run.id());
     }
 
     /** Returns the progress of a run now, without values that need several observations. */
     RunSample of(Sight sight, Run run) {
-        if (run.kind() == RunKind.SCRUB) {
+        if (run.kind().isScrub()) {
             // The amount that a scrub has read is not known by project.
             var scrub = sight.ofEverything() ? scrubs.find(run.id()) : Optional.<Scrubs.Scrub>empty();
             return new RunSample(

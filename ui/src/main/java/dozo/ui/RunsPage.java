@@ -16,7 +16,6 @@ import dozo.run.Paces;
 import dozo.run.RunExperiments;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunKind;
 import dozo.run.Tunings;
 import dozo.transfer.RunWorkers;
 import dozo.ui.PageProblems.NotThere;
@@ -104,7 +103,7 @@ record RunsPage(
         addExperiments(run, after, sight, model);
         FindingFilter open = new FindingFilter(true, null, null, null, id, null);
         List<KeptFinding> shown = findings.of(sight, id, 0, FINDINGS_SHOWN);
-        model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
+        model.addAttribute("scrub", run.kind().isScrub());
         model.addAttribute("sample", watch.of(sight, run));
         model.addAttribute("limits", Limit.values());
         List<Bottleneck> slowed = bottlenecks.of(id);
@@ -125,7 +124,7 @@ record RunsPage(
         model.addAttribute(
                 "retriable",
                 !run.goesOn()
-                        && run.kind() != RunKind.SCRUB
+                        && !run.kind().isScrub()
                         && findings.page(sight, open, Long.MAX_VALUE, FINDINGS_SHOWN).stream()
                                 .anyMatch(finding -> finding.experiment() != null));
         return "run";

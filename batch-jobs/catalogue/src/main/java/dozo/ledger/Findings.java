@@ -164,8 +164,8 @@ public class Findings {
 
     /**
      * Stores what a run found. A problem with the same reason, experiment and path that an earlier run to the site
-     * found, and that still stands, is not stored again. Nights and retries share their findings; scrubs have their
-     * own. The standing finding gets the latest message. An acknowledged finding is continued only while its message is
+     * found, and that still stands, is not stored again. Nights and retries share their findings; scrubs of each
+     * kind have their own. The standing finding gets the latest message. An acknowledged finding is continued only while its message is
      * the same, because a person has read nothing else. A run finds each problem once, so adding it twice is harmless.
      */
     public void add(long runId, Finding... findings) {
@@ -198,7 +198,9 @@ public class Findings {
                             join run earlier on earlier.run_id = f.run_id
                             join run now on now.run_id = :run
                             where f.superseded_by is null and f.reason <> 'SITE_CHANGED'
-                              and earlier.site_id = now.site_id and (earlier.kind = 'scrub') = (now.kind = 'scrub')
+                              and earlier.site_id = now.site_id
+                              and (earlier.kind = now.kind
+                                   or earlier.kind not in ('scrub', 'homeScrub') and now.kind not in ('scrub', 'homeScrub'))
                               and (f.message = n.message
                                    or (f.last_run_id < :run
                                        and not exists (select from acknowledgement a where a.finding_id = f.finding_id)))

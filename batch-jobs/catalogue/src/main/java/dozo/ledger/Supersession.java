@@ -9,7 +9,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * a newer fact ends a finding about the site or a run as a whole, and about damage that is repaired. Problems that
  * it found again have it as their last run, and stand. Findings whose items it has not checked stay open, as do those
  * that are reported only once (ADR 0030). A replication looks at no source, and no other run looks at the site that a
- * replication has read (ADR 0073). A file that is not whole stays so until it is another one. A night of a part checks again what concerns no experiment only for an earlier night
+ * replication has read (ADR 0073). A file that is not whole stays so until it is another one; one that differs at home, until it is another one or
+ * a home scrub has read it as it was sent (ADR 0108). A night of a part checks again what concerns no experiment only for an earlier night
  * of the same part (ADR 0078). A rebuild looks again only at copies whose state an earlier one could not find out.
  */
 public final class Supersession {
@@ -79,8 +80,8 @@ public final class Supersession {
                                   (now.state <> 'FAILED'
                                    or exists (select from finding o where o.last_run_id = now.run_id and o.experiment_id is null
                                                 and o.reason in ('SITE_KEY_CHANGED', 'SITE_FULL', 'SITE_UNREACHABLE', 'SITE_UNUSABLE')))
-                                  and (now.kind = 'scrub' and earlier.kind = 'scrub'
-                                       or now.kind = 'nightlyBackup' and earlier.kind <> 'scrub'
+                                  and (now.kind in ('scrub', 'homeScrub') and earlier.kind = now.kind
+                                       or now.kind = 'nightlyBackup' and earlier.kind not in ('scrub', 'homeScrub')
                                           and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0
                                                or (now.part_project_id, now.part_origin_id)
                                                    is not distinct from (earlier.part_project_id, earlier.part_origin_id)))
@@ -106,6 +107,17 @@ public final class Supersession {
                             ) e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
                             join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
                             where c.state = 'BROKEN'
+                        ), at_home as (
+                            select e.experiment_id, entry_path(d.path, e.name) as path, e.holds and coalesce(h.again, true) as stands
+                            from home_damage x
+                            join lateral (
+                                select experiment_id, entry_no, directory_no, name, true as holds from entry
+                                union all
+                                select experiment_id, entry_no, directory_no, name, false from ended_entry
+                            ) e on e.experiment_id = x.experiment_id and e.entry_no = x.entry_no
+                            join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
+                            left join home_reading h
+                              on h.experiment_id = x.experiment_id and x.entry_no between h.first_entry_no and h.last_entry_no
                         )
                         update finding f set superseded_by = now.run_id
                         from run now, run earlier
@@ -118,6 +130,15 @@ public final class Supersession {
                                   and not exists (
                                           select from broken b
                                           where b.experiment_id = f.experiment_id and b.path = f.path and b.holds)
+                              when earlier.kind = 'homeScrub' and f.path is null then
+                                  now.kind = 'homeScrub'
+                                  and not exists (select from home_reading h where h.experiment_id = f.experiment_id and h.again)
+                              when earlier.kind = 'homeScrub' then
+                                  exists (select from at_home h where h.experiment_id = f.experiment_id and h.path = f.path)
+                                  and not exists (
+                                          select from at_home h
+                                          where h.experiment_id = f.experiment_id and h.path = f.path and h.stands)
+                              when now.kind = 'homeScrub' then false
                               when now.kind <> 'scrub' and earlier.kind = 'replication' and f.experiment_id is not null then
                                   now.kind = 'replication' and exists (
                                           select from run_experiment c

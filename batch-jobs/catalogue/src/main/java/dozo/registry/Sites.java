@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -444,6 +445,11 @@ public class Sites {
         return jdbc.sql("select * from site where removed_at is null order by name")
                 .query(SITE)
                 .list();
+    }
+
+    /** Returns the site that was registered first, of those that are not removed. */
+    public Optional<Site> first() {
+        return all().stream().min(Comparator.comparingInt(Site::id));
     }
 
     private static Optional<SiteAddress> jump(ResultSet row) throws SQLException {

@@ -104,17 +104,29 @@ public class Damages {
     }
 
     /**
-     * Returns by transfer unit the proven digests of those of its entries that are damaged now. Replacements must have the
-     * same digests.
+     * Returns by transfer unit the proven digests of those of its entries that are damaged now, or have a receipt of another site.
+     * What is sent must have the same digests: otherwise the source has rotted since.
      */
     public Map<Long, Map<Integer, Digest>> ofUnits(Collection<Long> units) {
         Map<Long, Map<Integer, Digest>> proven = new HashMap<>();
         jdbc.sql("""
-                        select distinct on (u.unit_id, d.entry_no) u.unit_id, d.entry_no, r.digest
-                        from transfer_unit u join open_damage d using (experiment_id, site_id)
-                        join entry_receipt r using (receipt_id, entry_no)
-                        where u.unit_id = any(:units) and d.entry_no = any(u.entry_nos)
-                        order by u.unit_id, d.entry_no, d.receipt_id desc
+                        select distinct on (unit_id, entry_no) * from (
+                            select u.unit_id, d.entry_no, r.digest, d.receipt_id as latest, null as first
+                            from transfer_unit u join open_damage d using (experiment_id, site_id)
+                            join entry_receipt r using (receipt_id, entry_no)
+                            where u.unit_id = any(:units) and d.entry_no = any(u.entry_nos)
+                            union all
+                            select u.unit_id, r.entry_no, r.digest, null, r.receipt_id
+                            from transfer_unit u
+                            join site s on s.site_id <> u.site_id
+                            join entry_receipt r
+                              on r.experiment_id = u.experiment_id and r.site_id = s.site_id
+                             and lowest_of(r.entry_nos) <= highest_of(u.entry_nos)
+                             and highest_of(r.entry_nos) >= lowest_of(u.entry_nos)
+                            join lateral unnest(u.entry_nos) as n (entry_no) on n.entry_no = r.entry_no
+                            where u.unit_id = any(:units)
+                        ) known
+                        order by unit_id, entry_no, latest desc nulls last, first
                         """).param("units", units.toArray(Long[]::new)).query(row -> {
             proven.computeIfAbsent(row.getLong("unit_id"), _ -> new HashMap<>())
                     .put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));

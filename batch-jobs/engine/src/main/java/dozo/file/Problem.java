@@ -11,6 +11,11 @@ public enum Problem {
      * changed. Or the source is the copy at another site, and that is damaged.
      */
     SOURCE_DIFFERS,
+    /**
+     * A source file's bytes are not those that were sent, although its size and time have not changed; the home scrub found it. Copies
+     * are not concerned.
+     */
+    ROTTEN_AT_HOME,
     /** The digests of the site's copy and the source differ. */
     MISMATCHED,
     /** A tag file of a bag, or one that was replaced, differs from what Dozo wrote, or does not exist. */

@@ -12,8 +12,8 @@ import java.util.Set;
 /**
  * What is known of copies that are at a site already.
  *
- * @param proven digests that the source must have, by entry number: those of copies to repair. A file with a different
- *     digest does not get its final name, and the damaged copy stays in place
+ * @param proven digests that the source must have, by entry number: those of copies to repair, and of copies at other sites. A
+ *     file with a different digest does not get its final name, and a damaged copy stays in place
  * @param shared the numbers of the entries under whose names may be files that have other names, too (ADR 0072)
  */
 public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
@@ -25,8 +25,8 @@ public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
     }
 
     /**
-     * Turns an arrival into a failure if the source knows another digest of the file, or if the file is to replace a
-     * damaged copy and does not have the verified digest: nobody knows which is right.
+     * Turns an arrival into a failure if the source knows another digest of the file, or if the file does not have the digest that
+     * was verified before: nobody knows which is right.
      */
     Arrival check(Route route, Arrival arrival) throws InterruptedException {
         if (arrival instanceof Arrived(Entry file, Content(Digest digest, var _), var _, var _, var _)) {
@@ -39,9 +39,8 @@ public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
                 return new Failed(
                         file,
                         Problem.SOURCE_DIFFERS,
-                        ("%s: the copy at the site is damaged, and the source now has digest %s instead of the verified"
-                                        + " %s, although its size and time are unchanged. Nothing was replaced; find out which"
-                                        + " is right")
+                        ("%s: the source now has digest %s instead of %s, which was verified before, although its size and"
+                                        + " time are unchanged. Nothing was stored or replaced; find out which is right")
                                 .formatted(file.path(), digest, expected));
             }
         }

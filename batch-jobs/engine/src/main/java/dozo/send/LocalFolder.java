@@ -19,11 +19,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalFolder extends SourceFolder {
 
+    private final boolean fromDisk;
     private volatile @Nullable Path opened;
 
-    LocalFolder(Path path, @Nullable Path opened) {
+    /** @param fromDisk whether files are read from the disk and not from memory, where the kernel allows, and leave memory afterwards */
+    LocalFolder(Path path, @Nullable Path opened, boolean fromDisk) {
         super(path);
         this.opened = opened;
+        this.fromDisk = fromDisk;
     }
 
     @Override
@@ -43,7 +46,9 @@ final class LocalFolder extends SourceFolder {
             file.close();
             throw SourceProblem.replaced(sealed);
         }
-        return new Opened(file, sealed);
+        Opened asSealed = new Opened(file, sealed, fromDisk);
+        asSealed.dropFromMemory();
+        return asSealed;
     }
 
     @Override
@@ -83,7 +88,18 @@ final class LocalFolder extends SourceFolder {
         }
     }
 
-    private record Opened(OpenFile file, Entry sealed) implements OpenSource {
+    private record Opened(OpenFile file, Entry sealed, boolean fromDisk) implements OpenSource {
+
+        private void dropFromMemory() {
+            if (!fromDisk) {
+                return;
+            }
+            try {
+                file.dropFromMemory();
+            } catch (IOException notPossible) {
+                // It is read from memory then.
+            }
+        }
 
         @Override
         public boolean isSparse() {
@@ -127,6 +143,7 @@ final class LocalFolder extends SourceFolder {
 
         @Override
         public void close() {
+            dropFromMemory();
             file.close();
         }
     }

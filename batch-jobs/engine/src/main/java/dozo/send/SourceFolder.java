@@ -45,12 +45,12 @@ public abstract sealed class SourceFolder permits LocalFolder, CopiesAtSite, Tre
 
     /** Returns a folder that is opened by this path; links on the way are not followed. */
     public static SourceFolder of(Path path) {
-        return new LocalFolder(path, path);
+        return new LocalFolder(path, path, false);
     }
 
     /** Returns a folder whose path is resolved, links included, when its first file is opened. */
     public static SourceFolder behindLinks(Path path) {
-        return new LocalFolder(path, null);
+        return new LocalFolder(path, null, false);
     }
 
     /** Returns the path that identifies it. */

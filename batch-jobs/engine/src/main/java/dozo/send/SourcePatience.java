@@ -1,6 +1,7 @@
 package dozo.send;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /**
  * How an engine treats its sources: how long it waits for one that does not answer (up to its limit, and only a moment after it
@@ -13,11 +14,18 @@ final class SourcePatience {
 
     private final Duration limit;
     private final SourceYielding yielding;
+    private final BooleanSupplier ends;
     private volatile boolean leaving;
 
     SourcePatience(Duration limit, SourceYielding yielding) {
+        this(limit, yielding, () -> false);
+    }
+
+    /** @param ends says whether to leave, as {@link #leave} does */
+    SourcePatience(Duration limit, SourceYielding yielding, BooleanSupplier ends) {
         this.limit = limit;
         this.yielding = yielding;
+        this.ends = ends;
     }
 
     SourceYielding yielding() {
@@ -33,11 +41,11 @@ final class SourcePatience {
     }
 
     boolean isLeaving() {
-        return leaving;
+        return leaving || ends.getAsBoolean();
     }
 
     /** Returns whether to stop waiting for a source that has not answered for this long. */
     boolean leaves(long quietNanos) {
-        return leaving && quietNanos > LEAVING.toNanos();
+        return isLeaving() && quietNanos > LEAVING.toNanos();
     }
 }

@@ -54,6 +54,7 @@ final class Kernel implements AutoCloseable {
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
     private static final int AT_NO_AUTOMOUNT = 0x800;
     private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int FADV_DONTNEED = 4;
     private static final long UTIME_OMIT = (1L << 30) - 2;
     private static final long NANOS = 1_000_000_000;
     private static final int STATX_OWNER = 0x08 | 0x10;
@@ -105,6 +106,7 @@ final class Kernel implements AutoCloseable {
     private static final MethodHandle LREMOVEXATTR = call("lremovexattr", FunctionDescriptor.of(INT, LONG, LONG));
     private static final MethodHandle UTIMENSAT = call("utimensat", FunctionDescriptor.of(INT, INT, LONG, LONG, INT));
     private static final MethodHandle SYNCFS = call("syncfs", FunctionDescriptor.of(INT, INT));
+    private static final MethodHandle FADVISE = call("posix_fadvise", FunctionDescriptor.of(INT, INT, LONG, LONG, INT));
     private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(INT, INT));
 
     private final Arena arena;
@@ -302,6 +304,25 @@ final class Kernel implements AutoCloseable {
     /** Opens a folder to sync its file system; links are followed. Returns a negative number for an error. */
     int openToSync(byte[] absolute) {
         return openat(AT_FDCWD, absolute, 0, absolute.length, O_DIRECTORY | O_CLOEXEC);
+    }
+
+    /**
+     * Asks the kernel to drop what it keeps of a file in memory, under its absolute path. What is not written yet, or is mapped,
+     * stays; so does everything in file systems that are memory. Returns a negative number for an error.
+     */
+    int dropFromMemory(byte[] absolute) {
+        int file = openat(AT_FDCWD, absolute, 0, absolute.length, O_CLOEXEC);
+        if (file < 0) {
+            return file;
+        }
+        try {
+            // NB: unlike the other calls, it returns the number of the error.
+            return -(int) FADVISE.invokeExact(errno, file, 0L, 0L, FADV_DONTNEED);
+        } catch (Throwable e) {
+            throw defect(e);
+        } finally {
+            close(file);
+        }
     }
 
     /** Writes everything of an open folder's file system to the disk. Returns a negative number for an error. */

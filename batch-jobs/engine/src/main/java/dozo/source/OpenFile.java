@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -98,12 +99,16 @@ public final class OpenFile implements AutoCloseable {
             Identity identity = new Identity(kernel.device(), kernel.inode());
             boolean sparse = kernel.isSparse();
             // By its number and not by its name, which another file may have by now.
-            FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + opened), StandardOpenOption.READ);
+            FileChannel channel = FileChannel.open(Path.of(numbered(opened)), StandardOpenOption.READ);
             return new OpenFile(path, opened, facts, identity, sparse, channel);
         } catch (IOException | RuntimeException e) {
             kernel.close(opened);
             throw e;
         }
+    }
+
+    private static String numbered(int opened) {
+        return "/proc/self/fd/" + opened;
     }
 
     /** Returns the facts of the file when it was opened. */
@@ -140,6 +145,14 @@ public final class OpenFile implements AutoCloseable {
         for (long at = offset; into.hasRemaining() && n >= 0; at += n) {
             n = channel.read(into, at);
         }
+    }
+
+    /**
+     * Asks the kernel to drop the content from its memory, so that it is read from the disk next. Some file systems cannot do that:
+     * then it stays. Its readers are not disturbed.
+     */
+    public void dropFromMemory() throws IOException {
+        call(kernel -> checked(kernel.dropFromMemory(numbered(opened).getBytes(StandardCharsets.US_ASCII)), path));
     }
 
     /** Returns whether nothing is read from this offset on. */

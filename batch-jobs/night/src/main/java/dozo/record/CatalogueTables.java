@@ -72,6 +72,10 @@ final class CatalogueTables {
             reasons.put(table, "about receipts; the site is read anew");
         }
         reasons.put("content", "judged again when a file is read; what is broken is also in findings");
+        reasons.put(
+                "home_reading",
+                "nothing is proven in a rebuilt catalogue, so there is nothing to compare with at home");
+        reasons.put("home_damage", "what was found at home is also in findings");
         reasons.put("own_file", "the site is read anew");
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {

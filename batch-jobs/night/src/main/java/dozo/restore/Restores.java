@@ -201,7 +201,7 @@ public class Restores {
         return all("""
                         where r.ended_at is null
                           and (d.restore_id is null or r.state = 'RUNNING'
-                               or not exists (select from run where kind <> 'scrub' and state = 'RUNNING'))
+                               or not exists (select from run where kind not in ('scrub', 'homeScrub') and state = 'RUNNING'))
                         order by r.state = 'WAITING', d.restore_id is not null, r.restore_id limit 1
                         """, Map.of()).stream().findFirst();
     }

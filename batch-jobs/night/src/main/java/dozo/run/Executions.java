@@ -32,6 +32,7 @@ import org.springframework.stereotype.Component;
 record Executions(
         @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
         @Qualifier(ScrubJob.NAME) Job scrub,
+        @Qualifier(ScrubJob.HOME) Job homeScrub,
         JobOperator operator,
         JobRepository repository,
         Runs runs,
@@ -175,6 +176,7 @@ record Executions(
         return switch (kind) {
             case NIGHTLY_BACKUP, RETRY, CHOSEN, REPLICATION -> nightlyBackup;
             case SCRUB -> scrub;
+            case HOME_SCRUB -> homeScrub;
             case REBUILD -> throw new IllegalArgumentException("a rebuild of the catalogue is no job of the service");
         };
     }

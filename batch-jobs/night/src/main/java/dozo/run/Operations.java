@@ -175,11 +175,11 @@ public class Operations implements SmartLifecycle {
      * Starts a scrub and returns while it runs; it stops no other run. The request is stored, so that the scrub
      * continues with it after a crash.
      *
-     * @throws Refusal if a run is active, or there is no such site
+     * @throws Refusal if a run is active, or there is no such site, or it is closed
      */
     public synchronized Run startScrub(ScrubRequest request, String requestedBy) {
         refuseWhilePaused();
-        Run run = runs.openScrub(open(request.site()), request, requestedBy);
+        Run run = runs.openScrub(open(request.home() ? home() : request.site()), request, requestedBy);
         executions.launch(run);
         return run;
     }
@@ -350,7 +350,7 @@ public class Operations implements SmartLifecycle {
 
     /** Starts a run. Empty: a scrub is active, and was asked to stop. The lock excludes other runs of this process. */
     private synchronized Optional<Run> startUnlessScrubbing(Supplier<Run> open, String requestedBy) {
-        Optional<Run> scrub = runs.goingOn().filter(run -> run.kind() == RunKind.SCRUB);
+        Optional<Run> scrub = runs.goingOn().filter(run -> run.kind().isScrub());
         if (scrub.isPresent()) {
             makeWay(scrub.get(), requestedBy);
             return Optional.empty();
@@ -371,6 +371,11 @@ public class Operations implements SmartLifecycle {
         Site site = sites.chosen(name);
         hours.requireOpen(site);
         return site;
+    }
+
+    /** Returns the site that stands for reading at home; null: there is none. */
+    private @Nullable String home() {
+        return sites.first().map(Site::name).orElse(null);
     }
 
     /** Returns false if the work that was under way at the pause has not ended yet. */

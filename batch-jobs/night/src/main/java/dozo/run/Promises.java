@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
+import dozo.verify.HomeReadings;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Age;
 import dozo.verify.Readings.Standing;
@@ -25,6 +26,7 @@ public class Promises {
 
     private final JdbcClient jdbc;
     private final Readings readings;
+    private final HomeReadings home;
     private final ScrubSettings settings;
     private final InstantSource clock;
 
@@ -59,11 +61,21 @@ public class Promises {
         }
     }
 
+    /**
+     * The state of the promise for unchanged source files.
+     *
+     * @param maxAgeSeconds 0: they are not read again
+     * @param oldestReadAt when the file whose last reading is the oldest was read, or its manifest was sealed; null: there is none
+     * @param kept whether that is not longer ago than promised
+     */
+    public record HomePromise(long maxAgeSeconds, @Nullable Instant oldestReadAt, boolean kept) {}
+
     public record ExperimentPromise(int experimentId, String project, String code, Promise promise) {}
 
-    Promises(JdbcClient jdbc, Readings readings, ScrubSettings settings, InstantSource clock) {
+    Promises(JdbcClient jdbc, Readings readings, HomeReadings home, ScrubSettings settings, InstantSource clock) {
         this.jdbc = jdbc;
         this.readings = readings;
+        this.home = home;
         this.settings = settings;
         this.clock = clock;
     }
@@ -83,6 +95,15 @@ public class Promises {
                 standing.bytes(),
                 standing.bytesRead(),
                 standing.damaged());
+    }
+
+    /** Returns the state for the sources of all experiments. */
+    public HomePromise home() {
+        Instant oldest = home.oldest().orElse(null);
+        boolean late = oldest != null
+                && !settings.homeAge().isZero()
+                && oldest.isBefore(clock.instant().minus(settings.homeAge()));
+        return new HomePromise(settings.homeAge().toSeconds(), oldest, !late);
     }
 
     /** Returns how much of a site was last read on each day, the oldest first. */

@@ -55,7 +55,7 @@ public class ReadingCosts {
         List<Measured> latest = jdbc.sql("""
                         select s.bytes_read, s.copies_read, s.seconds_busy / s.partitions as seconds, r.ended_at
                         from scrub s join run r using (run_id)
-                        where r.site_id = :site and r.ended_at is not null and (s.cold or not :cold)
+                        where r.site_id = :site and r.kind = 'scrub' and r.ended_at is not null and (s.cold or not :cold)
                           and s.copies_read > 0 and s.seconds_busy / s.partitions >= :least
                         order by run_id desc limit :limit
                         """)

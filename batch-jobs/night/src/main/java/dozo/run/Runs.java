@@ -94,6 +94,8 @@ public class Runs {
         /** A copy of experiments from one site to another. */
         REPLICATION("replication"),
         SCRUB("scrub"),
+        /** Source files that have not changed are read again. */
+        HOME_SCRUB("homeScrub"),
         /** The catalogue is rebuilt from a site. No job of the service: the command that began it works on it. */
         REBUILD("rebuild");
 
@@ -106,6 +108,11 @@ public class Runs {
         /** Returns its name in the catalogue and in the ledger. In REST it is the constant's name. */
         public String code() {
             return code;
+        }
+
+        /** Returns whether it only reads again; it makes way for a night. */
+        public boolean isScrub() {
+            return this == SCRUB || this == HOME_SCRUB;
         }
 
         static RunKind of(String code) {
@@ -252,7 +259,7 @@ public class Runs {
     /** Opens a scrub with its request; refuses if a run is active. */
     @Transactional
     public Run openScrub(Site site, ScrubRequest request, String requestedBy) {
-        Run run = open(RunKind.SCRUB, site, requestedBy);
+        Run run = open(request.home() ? RunKind.HOME_SCRUB : RunKind.SCRUB, site, requestedBy);
         scrubs.add(run.id(), request, run.startedAt(), settings.partitions());
         return run;
     }

@@ -74,7 +74,7 @@ record ScrubFindings(Damages damages, Manifests manifests, Findings findings, Le
         damages.add(runId, experiment.id(), siteId, damaged, now);
         found.stream()
                 .collect(groupingBy(Finding::reason))
-                .forEach((reason, same) -> tell(runId, experiment.id(), reason, same));
+                .forEach((reason, same) -> tell(runId, experiment.id(), reason, same, "view open_damage"));
         if (!damaged.isEmpty()) {
             ledger.append(
                     Ledger.SYSTEM,
@@ -85,15 +85,20 @@ record ScrubFindings(Damages damages, Manifests manifests, Findings findings, Le
         return damaged.stream().map(Damage::entryNumber).toList();
     }
 
-    private void tell(long runId, int experimentId, Problem reason, List<Finding> found) {
+    /**
+     * Adds findings of one experiment and reason up to the maximum.
+     *
+     * @param all where all of them are stored
+     */
+    void tell(long runId, int experimentId, Problem reason, List<Finding> found, String all) {
         int before = findings.count(runId, experimentId, reason, TOLD_MAX + 1);
         List<Finding> told = new ArrayList<>(found.subList(0, Math.clamp(TOLD_MAX - (long) before, 0, found.size())));
         if (told.size() < found.size() && before <= TOLD_MAX) {
             told.add(new Finding(
                     experimentId,
                     reason,
-                    "there are more than %,d such findings; the others are not listed. The view open_damage has all damage"
-                            .formatted(TOLD_MAX)));
+                    "there are more than %,d such findings; the others are not listed. The %s has all damage"
+                            .formatted(TOLD_MAX, all)));
         }
         findings.add(runId, told);
     }

@@ -13,15 +13,17 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags and Dozo's own files,
+ * The job {@code homeScrub} reads sources again: read, conclude. The job {@code scrub} reads copies: check the site, read stored copies again in partitions, examine the bags and Dozo's own files,
  * conclude. A job instance is a run. The remaining work is the order of the queue in Dozo's own tables, so that the next scrub
  * continues after one that was stopped or died.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ScrubSettings.class)
-record ScrubJob(JobRepository repository, NightFlows flows, ScrubSteps steps, TransferSettings settings) {
+record ScrubJob(
+        JobRepository repository, NightFlows flows, ScrubSteps steps, HomeScrubSteps home, TransferSettings settings) {
 
     static final String NAME = "scrub";
+    static final String HOME = "homeScrub";
 
     @Bean(NAME)
     Job scrubbing(RunEnd runEnd, PaceWatch pace) {
@@ -37,6 +39,16 @@ record ScrubJob(JobRepository repository, NightFlows flows, ScrubSteps steps, Tr
                 .next(step("examine", steps::examine).build())
                 .next(step("examineOwn", steps::examineOwn).build())
                 .next(step("conclude", steps::conclude).build())
+                .build();
+    }
+
+    @Bean(HOME)
+    Job scrubbingHome(RunEnd runEnd, PaceWatch pace) {
+        return new JobBuilder(HOME, repository)
+                .listener(runEnd)
+                .listener(pace)
+                .start(step("readHome", home::read).build())
+                .next(step("concludeHome", home::conclude).build())
                 .build();
     }
 

@@ -8,15 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The request for a scrub.
  *
- * @param site null: the only one
+ * @param home whether source files are read instead of copies: then the site's hours and yielding apply, and those of no other
+ * @param site null: the only one; for home the one that was registered first
  * @param maxAge every copy is read again within this time, one second to 100 years: a copy is due if its last reading
  * is older than four fifths of it
  * @param everything whether all copies are read, however recent their last reading is
  * @param bytesPerSecond the budget; 0: none
  * @param until when it begins no more; null: when everything is read
- * @param cold whether the site drops files from its memory before they are read, if possible, so that its disk is read
+ * @param cold whether files are dropped from the memory before they are read, if possible, so that the disk is read
  */
 public record ScrubRequest(
+        boolean home,
         @Nullable String site,
         Duration maxAge,
         boolean everything,
@@ -26,7 +28,21 @@ public record ScrubRequest(
 
     private static final Duration MAX_AGE_MOST = Duration.ofDays(36_525);
 
+    /** Creates the request for a scrub of copies. */
+    public ScrubRequest(
+            @Nullable String site,
+            Duration maxAge,
+            boolean everything,
+            long bytesPerSecond,
+            @Nullable Instant until,
+            boolean cold) {
+        this(false, site, maxAge, everything, bytesPerSecond, until, cold);
+    }
+
     public ScrubRequest {
+        if (home && site != null) {
+            throw new Refusal("site", "expected none: sources are at no site");
+        }
         if (maxAge.toSeconds() < 1 || maxAge.compareTo(MAX_AGE_MOST) > 0) {
             throw new Refusal("maxAge", "maximum age %s: expected 1 second to 100 years", maxAge);
         }
@@ -35,8 +51,8 @@ public record ScrubRequest(
         }
     }
 
-    /** Returns the moment before which a copy's last reading makes it due, for a scrub that starts at an instant. */
-    Instant dueBefore(Instant start) {
+    /** Returns the moment before which a last reading makes a copy or file due, for a scrub that starts at an instant. */
+    public Instant dueBefore(Instant start) {
         return everything ? start : start.minus(maxAge.multipliedBy(4).dividedBy(5));
     }
 }

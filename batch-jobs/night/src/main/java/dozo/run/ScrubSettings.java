@@ -2,6 +2,7 @@ package dozo.run;
 
 import dozo.plan.ReadingBudget;
 import dozo.plan.ReadingWindow;
+import dozo.plan.ScrubForecast;
 import dozo.setting.Setting;
 import dozo.setting.WrongSetting;
 import java.time.Duration;
@@ -11,12 +12,18 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
-/** The promised maximum age of the last readings of all copies, and the budget for reading them again. */
+/** The promised maximum ages of the last readings of all copies and sources, and the budget for reading them again. */
 @ConfigurationProperties("dozo.scrub")
 public record ScrubSettings(
         @Setting(value = "the promised maximum age of each copy's last reading", min = "1h", max = "3660d")
         @DefaultValue("90d")
         Duration maxAge,
+
+        @Setting(
+                value = "the promised maximum age of each unchanged source file's last reading at home",
+                allowed = "1h to 3660d, or 0s for never")
+        @DefaultValue("365d")
+        Duration homeAge,
 
         @Setting(
                 value = "when the schedule reads, by the clocks of `DOZO_SCHEDULE_ZONE`; it may go over midnight",
@@ -25,11 +32,11 @@ public record ScrubSettings(
         @DefaultValue("00:00-24:00")
         String window,
 
-        @Setting(value = "maximum bytes per second; 0: as fast as the site reads", min = "0B", max = "1TB")
+        @Setting(value = "maximum bytes per second; 0: as fast as the site or source reads", min = "0B", max = "1TB")
         @DefaultValue("0B")
         DataSize limit,
 
-        @Setting("whether copies are read from the site's disk instead of its memory, where possible")
+        @Setting("whether copies and sources are read from the disk instead of memory, where possible")
         @DefaultValue("true")
         boolean cold) {
 
@@ -38,6 +45,11 @@ public record ScrubSettings(
     public ScrubSettings {
         if (!window.strip().equals(NEVER)) {
             check(window);
+        }
+        boolean possible =
+                homeAge.compareTo(ScrubForecast.MAX_AGE_MIN) >= 0 && homeAge.compareTo(ScrubForecast.MAX_AGE_MAX) <= 0;
+        if (!homeAge.isZero() && !possible) {
+            throw new WrongSetting("home-age");
         }
     }
 

@@ -49,9 +49,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ScrubSteps {
 
     /** The maximum of one transaction: enough names for a command, and no more than is read in a few seconds. */
-    private static final int FILES_MAX = 4_000;
+    static final int FILES_MAX = 4_000;
 
-    private static final long BYTES_MAX = 1L << 30;
+    static final long BYTES_MAX = 1L << 30;
     private static final int RECEIPTS_FIRST = 2;
     private static final int RECEIPTS_MAX = 500;
 
@@ -144,7 +144,7 @@ class ScrubSteps {
         Scrub scrub = scrubs.find(flow.run()).orElseThrow();
         ReadBudget budget = budgets.computeIfAbsent(flow.run(), _ -> new ReadBudget(scrub.bytesPerSecond()));
         List<Due> read = List.of();
-        while (!isOver(scrub)) {
+        while (!scrub.isOver(clock.instant())) {
             flow.check();
             if (budget.await(PATIENCE)) {
                 List<Due> before = read;
@@ -182,7 +182,7 @@ class ScrubSteps {
     void examine(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
         Scrub scrub = scrubs.find(flow.run()).orElseThrow();
         Optional<Integer> next = bags.nextToExamine(flow.site(), scrub.dueBefore(), 0);
-        while (next.isPresent() && !isOver(scrub)) {
+        while (next.isPresent() && !scrub.isOver(clock.instant())) {
             flow.check();
             Experiment experiment = experiments.find(next.get()).orElseThrow();
             transacted(flow, reader -> {
@@ -252,10 +252,6 @@ class ScrubSteps {
                 ? "1 copy was found damaged or missing at %s and is not repaired".formatted(Zoned.text(open.since()))
                 : "%,d copies were found damaged or missing since %s and are not repaired"
                         .formatted(open.copies(), Zoned.text(open.since()));
-    }
-
-    private boolean isOver(Scrub scrub) {
-        return scrub.until() != null && !clock.instant().isBefore(scrub.until());
     }
 
     private static List<Due> asMuchAsFits(List<Due> claimed, long bytesPerSecond) {

@@ -46,7 +46,13 @@ public class Scrubs {
             long copiesRead,
             long bytesRead,
             long copiesDamaged,
-            double secondsBusy) {}
+            double secondsBusy) {
+
+        /** Returns whether it begins no more. */
+        boolean isOver(Instant now) {
+            return until != null && !now.isBefore(until);
+        }
+    }
 
     /** What one transaction adds to a scrub's sums. */
     record Read(long copies, long bytes, long damaged, double seconds) {}

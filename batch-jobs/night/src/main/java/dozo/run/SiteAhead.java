@@ -97,7 +97,7 @@ public class SiteAhead {
                            and exists (select from run_finding l join finding f using (finding_id)
                                        where f.reason = 'SITE_AHEAD'
                                          and l.run_id = (select max(run_id) from run
-                                                         where site_id = :site and kind not in ('retry', 'chosen', 'scrub') and run_id < :run))
+                                                         where site_id = :site and kind not in ('retry', 'chosen', 'scrub', 'homeScrub') and run_id < :run))
                         from run now where now.run_id = :run
                         """)
                         .param("site", siteId)

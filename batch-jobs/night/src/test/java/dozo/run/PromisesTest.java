@@ -14,6 +14,7 @@ import dozo.plan.Work;
 import dozo.registry.RegisteredRows;
 import dozo.run.Promises.Promise;
 import dozo.verify.Copies;
+import dozo.verify.HomeReadings;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Age;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.unit.DataSize;
 
@@ -29,10 +31,15 @@ class PromisesTest {
 
     private static final Instant NOW = Instant.parse("2026-10-01T12:00:00Z");
 
-    private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+    private final JdbcTemplate template = new JdbcTemplate(TestDatabase.fresh());
+    private final JdbcClient jdbc = JdbcClient.create(template);
     private final Readings readings = new Readings(jdbc, new Copies(jdbc));
     private final Promises promises = new Promises(
-            jdbc, readings, new ScrubSettings(Duration.ofDays(90), "-", DataSize.ofBytes(0), true), () -> NOW);
+            jdbc,
+            readings,
+            new HomeReadings(template),
+            new ScrubSettings(Duration.ofDays(90), Duration.ofDays(365), "-", DataSize.ofBytes(0), true),
+            () -> NOW);
     private final ReadingCosts costs = new ReadingCosts(jdbc, readings);
 
     /** Two experiments; the first has one receipt read 100 days ago and one read today. */

@@ -1,0 +1,141 @@
+package dozo.send;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.send.Outcome.Failed;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Reads files of a source again, and compares them with the digests of the manifest. It yields to other users of the source as a
+ * backup does. Thread-safe.
+ */
+public final class HomeReader {
+
+    private static final int FILES_AT_ONCE = 16;
+
+    /** How much is read before the rate and the end are checked again. */
+    private static final int PART_BYTES = 1 << 20;
+
+    private final Gauges gauges = new Gauges();
+    private final Throttle rate;
+    private final SourcePatience patience;
+    private final boolean fromDisk;
+
+    /** What a file was seen to be. */
+    public sealed interface Seen {
+
+        /** Returns the manifest's entry of the file. */
+        Entry entry();
+
+        /** Its bytes are those of the manifest. */
+        record Equal(Entry entry) implements Seen {}
+
+        /** It is gone, or its time or size has changed, perhaps while it was read: the next night backs it up. */
+        record Edited(Entry entry) implements Seen {}
+
+        /** Its bytes differ from the manifest's, and nothing else does; two readings have found the same. */
+        record Rotten(Entry entry, Digest found) implements Seen {}
+
+        /**
+         * Nothing is known of its bytes.
+         *
+         * @param ofSource whether the source as a whole does not answer
+         */
+        record Unknown(Entry entry, String message, boolean ofSource) implements Seen {}
+    }
+
+    /**
+     * @param site whose yielding to other users of the sources applies
+     * @param bytesPerSecond the maximum rate; 0: none
+     * @param patience how long a source may not answer before its file is unknown
+     * @param fromDisk whether the kernel is asked to drop each file from memory before and after it is read
+     * @param ends whether nothing more is to be read; asked between parts of a file
+     */
+    public HomeReader(Throttle site, long bytesPerSecond, Duration patience, boolean fromDisk, BooleanSupplier ends) {
+        this.rate = new Throttle(bytesPerSecond);
+        this.patience = new SourcePatience(patience, site.sources(), ends);
+        this.fromDisk = fromDisk;
+    }
+
+    /**
+     * Reads these files of a source, some at once.
+     *
+     * @param root the source's folder
+     * @param bound whether the root is opened by exactly this path; else links on the way to it are followed
+     * @param sealed the manifest's digests of all these entries, by number
+     * @return what each file was seen to be, in the order of their numbers
+     * @throws InterruptedException if nothing more is to be read: then nothing is known of any of them
+     */
+    public List<Seen> read(Path root, boolean bound, List<Entry> files, Map<Integer, Digest> sealed)
+            throws InterruptedException {
+        SourceFolder folder = new LocalFolder(root, bound ? root : null, fromDisk);
+        Queue<Seen> seen = new ConcurrentLinkedQueue<>();
+        try (Crew crew = new Crew(FILES_AT_ONCE)) {
+            for (Entry file : files) {
+                Digest expected = requireNonNull(sealed.get(file.number()));
+                crew.start(() -> seen.add(seen(folder, file, expected)));
+            }
+            crew.join();
+        } catch (IOException e) {
+            throw new UncheckedIOException("a file that cannot be read is a result", e);
+        }
+        return seen.stream()
+                .sorted(Comparator.comparingInt(one -> one.entry().number()))
+                .toList();
+    }
+
+    /** Reads a file that differs once more: a memory or a cable may have been wrong, and nobody is to be alarmed by that. */
+    private Seen seen(SourceFolder folder, Entry file, Digest sealed) throws InterruptedException {
+        try {
+            Digest first = digest(folder, file);
+            if (first.equals(sealed)) {
+                return new Seen.Equal(file);
+            }
+            Digest second = digest(folder, file);
+            return second.equals(first)
+                    ? new Seen.Rotten(file, first)
+                    : new Seen.Unknown(file, unsure(file.path(), first, second), false);
+        } catch (SourceProblem e) {
+            Failed failed = e.failed(file);
+            return failed.problem() == Problem.CHANGED || failed.problem() == Problem.VANISHED
+                    ? new Seen.Edited(file)
+                    : new Seen.Unknown(file, failed.message(), failed.ofSource());
+        }
+    }
+
+    private static String unsure(FilePath path, Digest first, Digest second) {
+        return "%s: two readings gave different bytes (SHA-256 %s and %s), and its time is unchanged; check the disk, the memory and the file server"
+                .formatted(path, first, second);
+    }
+
+    private Digest digest(SourceFolder folder, Entry file) throws SourceProblem, InterruptedException {
+        MessageDigest digest = Digest.algorithm();
+        long size = file.facts().sizeBytes();
+        try (SourceFile source = SourceFile.open(folder, file, gauges.reading, patience, null)) {
+            for (long at = 0; at < size; at += PART_BYTES) {
+                if (patience.isLeaving()) {
+                    throw new InterruptedException("the run ends");
+                }
+                int part = (int) Math.min(PART_BYTES, size - at);
+                rate.pass(part);
+                source.read(at, part, digest::update);
+            }
+            source.checkUnchanged();
+        }
+        return Digest.of(digest.digest());
+    }
+}

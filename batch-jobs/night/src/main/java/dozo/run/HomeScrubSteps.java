@@ -1,0 +1,201 @@
+package dozo.run;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.file.Zoned;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.manifest.IngestSettings;
+import dozo.manifest.Manifests;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.run.Scrubs.Read;
+import dozo.run.Scrubs.Scrub;
+import dozo.send.HomeReader;
+import dozo.send.HomeReader.Seen;
+import dozo.verify.HomeReadings;
+import dozo.verify.HomeReadings.AtSite;
+import dozo.verify.HomeReadings.Batch;
+import dozo.verify.HomeReadings.Due;
+import dozo.verify.HomeReadings.Result;
+import dozo.verify.HomeReadings.State;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The work of a home scrub: unchanged source files are read again, and compared with the digests with which they were first sent
+ * (ADR 0108). No transaction is open while a source is read; a process that dies loses at most one batch. {@link ScrubJob} calls the
+ * steps in order.
+ */
+@Component
+record HomeScrubSteps(
+        Scrubs scrubs,
+        HomeReadings readings,
+        Manifests manifests,
+        Experiments experiments,
+        ScrubFindings found,
+        Findings findings,
+        SiteHours hours,
+        IngestSettings settings,
+        PaceWatch pace,
+        Runs runs,
+        Ledger ledger,
+        TransactionTemplate transaction,
+        InstantSource clock) {
+
+    /** Reads the files with the oldest readings, batch by batch, until nothing is due or the time is over. */
+    void read(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        Scrub scrub = scrubs.find(flow.run()).orElseThrow();
+        HomeReader reader = new HomeReader(
+                hours.throttle(flow.site()), scrub.bytesPerSecond(), settings.patience(), scrub.cold(), flow::ends);
+        readings.enlist();
+        Optional<Due> next = readings.next(flow.run(), scrub.dueBefore());
+        while (next.isPresent() && !scrub.isOver(clock.instant())) {
+            flow.check();
+            read(flow, reader, readings.begin(next.get(), ScrubSteps.FILES_MAX, ScrubSteps.BYTES_MAX));
+            next = readings.next(flow.run(), scrub.dueBefore());
+        }
+    }
+
+    private void read(NightFlow flow, HomeReader reader, Batch batch)
+            throws JobInterruptedException, InterruptedException {
+        int id = batch.due().experimentId();
+        Experiment experiment = experiments.find(id).orElseThrow();
+        int[] proven = batch.files().keySet().stream()
+                .filter(batch.sealed()::containsKey)
+                .mapToInt(Integer::intValue)
+                .toArray();
+        List<Entry> files = manifests.current(id, proven);
+        long begin = System.nanoTime();
+        List<Seen> seen;
+        try {
+            seen = reader.read(experiment.source(), experiment.bound(), files, batch.sealed());
+        } catch (InterruptedException e) {
+            flow.check();
+            throw e;
+        }
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        transaction.executeWithoutResult(_ -> keep(flow.run(), experiment, batch, seen, seconds));
+    }
+
+    private void keep(long runId, Experiment experiment, Batch batch, List<Seen> seen, double seconds) {
+        Instant now = clock.instant();
+        Map<Integer, Result> results = new HashMap<>();
+        List<Seen.Rotten> rotten = new ArrayList<>();
+        List<Finding> unknown = new ArrayList<>();
+        long files = 0;
+        long bytes = 0;
+        for (Seen one : seen) {
+            results.put(one.entry().number(), result(one));
+            switch (one) {
+                case Seen.Equal _, Seen.Edited _ -> {}
+                case Seen.Rotten differs -> rotten.add(differs);
+                case Seen.Unknown(Entry file, String message, boolean ofSource) ->
+                    unknown.add(
+                            new Finding(experiment.id(), Problem.UNREADABLE, ofSource ? null : file.path(), message));
+            }
+            if (one instanceof Seen.Equal || one instanceof Seen.Rotten) {
+                files++;
+                bytes += one.entry().facts().sizeBytes();
+            }
+        }
+        readings.add(runId, batch, results, now);
+        tell(runId, experiment.id(), Problem.ROTTEN_AT_HOME, findings(experiment, batch, rotten));
+        tell(runId, experiment.id(), Problem.UNREADABLE, ofSourceOnce(runId, experiment.id(), unknown));
+        scrubs.add(runId, new Read(files, bytes, rotten.size(), seconds));
+        pace.count(runId, bytes, files);
+    }
+
+    private static Result result(Seen seen) {
+        return switch (seen) {
+            case Seen.Equal _ -> new Result(State.EQUAL, null);
+            case Seen.Edited _ -> new Result(State.LEFT, null);
+            case Seen.Rotten(var _, var digest) -> new Result(State.ROTTEN, digest);
+            case Seen.Unknown _ -> new Result(State.UNKNOWN, null);
+        };
+    }
+
+    private void tell(long runId, int experimentId, Problem reason, List<Finding> those) {
+        if (!those.isEmpty()) {
+            found.tell(runId, experimentId, reason, those, "table home_damage");
+        }
+    }
+
+    /** Returns these findings, with at most one of the source as a whole in a run. */
+    private List<Finding> ofSourceOnce(long runId, int experimentId, List<Finding> unknown) {
+        List<Finding> once = new ArrayList<>(
+                unknown.stream().filter(finding -> finding.path() != null).toList());
+        if (!findings.anyOfWhole(runId, experimentId, Problem.UNREADABLE)) {
+            unknown.stream()
+                    .filter(finding -> finding.path() == null)
+                    .findFirst()
+                    .ifPresent(once::add);
+        }
+        return once;
+    }
+
+    private List<Finding> findings(Experiment experiment, Batch batch, List<Seen.Rotten> rotten) {
+        if (rotten.isEmpty()) {
+            return List.of();
+        }
+        Map<Integer, List<AtSite>> sites = readings.atSites(
+                experiment.id(),
+                rotten.stream().map(one -> one.entry().number()).toList());
+        return rotten.stream()
+                .map(one -> {
+                    FilePath path = one.entry().path();
+                    int number = one.entry().number();
+                    String message =
+                            "%s: at home its SHA-256 is %s now, and was %s when it was sent, although its size and time are unchanged. %s"
+                                    .formatted(
+                                            path,
+                                            one.found(),
+                                            requireNonNull(batch.sealed().get(number)),
+                                            rightSide(experiment, sites.getOrDefault(number, List.of())));
+                    return new Finding(experiment.id(), Problem.ROTTEN_AT_HOME, path, message);
+                })
+                .toList();
+    }
+
+    private static String rightSide(Experiment experiment, List<AtSite> sites) {
+        String copies = sites.stream()
+                .map(each -> "%s (%s, last read at %s)"
+                        .formatted(
+                                each.site(),
+                                each.copyIsSealed() ? "as it was sent" : "damaged, or other bytes",
+                                Zoned.text(each.lastReadAt())))
+                .collect(Collectors.joining(", "));
+        if (sites.stream().noneMatch(AtSite::copyIsSealed)) {
+            return "No site is known to have what was sent; keep everything. Copies: "
+                    + (copies.isEmpty() ? "none" : copies);
+        }
+        return "Copies: %s. Restore the file beside it, and compare: dozo restore %s --path FILE FOLDER"
+                .formatted(copies, experiment.name());
+    }
+
+    void conclude(NightFlow flow) {
+        Scrub scrub = scrubs.find(flow.run()).orElseThrow();
+        transaction.executeWithoutResult(_ -> ledger.append(
+                Ledger.SYSTEM,
+                "scrub.ended",
+                String.valueOf(flow.run()),
+                Map.of(
+                        "files", scrub.copiesRead(),
+                        "bytes", scrub.bytesRead(),
+                        "rotten", scrub.copiesDamaged(),
+                        "site", runs.find(flow.run()).orElseThrow().site())));
+    }
+}

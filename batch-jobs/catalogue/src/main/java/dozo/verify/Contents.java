@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -26,8 +27,13 @@ public class Contents {
             where c.experiment_id = :experiment and c.state <> 'WHOLE'
             """;
 
+    private static final int FETCH = 1_000;
+
     private final JdbcClient jdbc;
     private final InstantSource clock;
+
+    /** What the content of an entry, by number, says of whether it is whole; never unknown. */
+    public record Judged(int entryNumber, Verdict verdict) {}
 
     /**
      * How many files of the current manifest were judged so.
@@ -94,18 +100,31 @@ public class Contents {
                 .list());
     }
 
+    /**
+     * Returns the latest verdict on each entry that has one, in the order of the numbers, also on entries of earlier
+     * manifests. Must be called inside a transaction; the caller closes the stream. PostgreSQL sorts, on its disk if
+     * necessary.
+     */
+    public Stream<Judged> judged(int experimentId) {
+        return jdbc
+                .sql("""
+                        select entry_no, state, format, why from judged_entry where experiment_id = :experiment order by entry_no
+                        """)
+                .withFetchSize(FETCH)
+                .param("experiment", experimentId)
+                .query((row, n) -> new Judged(
+                        row.getInt("entry_no"),
+                        new Verdict(
+                                State.valueOf(row.getString("state")), row.getString("format"), row.getString("why"))))
+                .stream();
+    }
+
     /** Returns how the files of the current manifest were judged, the broken ones first. */
     public List<Count> counts(int experimentId) {
         return jdbc.sql("""
-                        with judged as (
-                            select distinct on (entry_no) entry_no, state, format
-                            from content, unnest(entry_nos) as n (entry_no)
-                            where experiment_id = :experiment
-                            order by entry_no, content_id desc
-                        )
                         select coalesce(j.state, 'UNKNOWN') as state, coalesce(j.format, '') as format, count(*) as files,
                                sum(e.size_bytes) as bytes
-                        from entry e left join judged j using (entry_no)
+                        from entry e left join judged_entry j using (experiment_id, entry_no)
                         where e.experiment_id = :experiment and e.kind = 'f'
                         group by 1, 2
                         order by array_position(array['BROKEN', 'SUSPECT', 'WHOLE', 'UNKNOWN'], coalesce(j.state, 'UNKNOWN')), 3 desc, 2

@@ -20,7 +20,8 @@ final class CatalogueTables {
 
     /** In the records of experiments. */
     static final List<String> OF_EXPERIMENTS = Stream.concat(
-                    Stream.of("manifest", "directory", "entry", "ended_entry", "found_copy"), OF_ENTRIES.stream())
+                    Stream.of("manifest", "directory", "entry", "ended_entry", "content", "found_copy"),
+                    OF_ENTRIES.stream())
             .toList();
 
     /** In no record, and why. */
@@ -71,7 +72,6 @@ final class CatalogueTables {
         for (String table : List.of("reading", "stored", "damage")) {
             reasons.put(table, "about receipts; the site is read anew");
         }
-        reasons.put("content", "judged again when a file is read; what is broken is also in findings");
         reasons.put("own_file", "the site is read anew");
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {

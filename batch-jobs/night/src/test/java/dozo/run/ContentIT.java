@@ -1,9 +1,11 @@
 package dozo.run;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.content.Verdict.State;
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
@@ -160,7 +162,90 @@ class ContentIT {
         assertThat(night.findings(first)).noneMatch(finding -> finding.open());
     }
 
-    /** What was judged is in no record at a site. */
+    /** Names are bytes, and one line is one file. */
+    @Test
+    void theBagListsWhatWasJudgedInTheOrderOfItsManifest() throws Exception {
+        open();
+        Files.write(source.resolve("whole.gz"), gzip(2_000));
+        Files.write(source.resolve("a \"cut\", 1%0A\n.gz"), cut(gzip(2_000)));
+        Files.write(Trees.named(source, "脳.gz", "windows-31j"), gzip(1_000));
+        Files.writeString(source.resolve("text"), "nobody knows");
+        night.run();
+        Path bag = root.resolve("p/E1");
+
+        NightlyBackupIT.assertChecks(bag);
+        List<String> lines = Files.readAllLines(bag.resolve("content.csv"), ISO_8859_1);
+        assertThat(lines.getFirst()).isEqualTo("state,format,why,path");
+        assertThat(lines.subList(1, lines.size()))
+                .satisfiesExactlyInAnyOrder(
+                        line -> assertThat(line).isEqualTo("whole,gzip,,data/whole.gz"),
+                        line -> assertThat(line).isEqualTo("whole,gzip,,data/\u0094].gz"),
+                        line -> assertThat(line)
+                                .startsWith("broken,gzip,\"it ends after")
+                                .endsWith(",\"data/a \"\"cut\"\", 1%250A%0A.gz\""));
+        List<String> manifest = Files.readAllLines(bag.resolve("manifest-sha256.txt"), ISO_8859_1).stream()
+                .map(line -> line.substring(line.indexOf("data/")))
+                .filter(name -> !name.equals("data/text"))
+                .toList();
+        assertThat(lines.stream().skip(1).map(ContentIT::path)).isEqualTo(manifest);
+    }
+
+    private static String path(String line) {
+        return line.endsWith("\"")
+                ? line.substring(line.lastIndexOf(",\"data/") + 2, line.length() - 1)
+                        .replace("\"\"", "\"")
+                : line.substring(line.lastIndexOf("data/"));
+    }
+
+    /** What the source has deleted stays in the bag, and in the list; of a changed file, the new content counts. */
+    @Test
+    void theListSaysWhatStandsInTheBag() throws Exception {
+        open();
+        Files.write(source.resolve("gone.gz"), cut(gzip(2_000)));
+        Files.write(source.resolve("changed.gz"), cut(gzip(2_000)));
+        night.run();
+        Path list = root.resolve("p/E1/content.csv");
+        String first = Files.readString(list);
+        Object written = Files.getLastModifiedTime(list);
+
+        Files.delete(source.resolve("gone.gz"));
+        Files.writeString(source.resolve("text"), "nobody knows");
+        night.complete();
+
+        assertThat(list).hasContent(first);
+        assertThat(Files.getLastModifiedTime(list)).as("not written again").isEqualTo(written);
+
+        Files.write(source.resolve("changed.gz"), gzip(2_000));
+        night.complete();
+
+        assertThat(Files.readAllLines(list))
+                .hasSize(3)
+                .anySatisfy(line -> assertThat(line).startsWith("broken,gzip,").endsWith(",data/gone.gz"))
+                .contains("whole,gzip,,data/changed.gz");
+        assertThat(root.resolve(".dozo/versions/p/E1/3/content.csv")).hasContent(first);
+    }
+
+    @Test
+    void aScrubFindsAChangedListAndTheNextNightWritesItAgain() throws Exception {
+        open();
+        Files.write(source.resolve("a.gz"), gzip(2_000));
+        night.complete();
+        Path list = root.resolve("p/E1/content.csv");
+        String written = Files.readString(list);
+        Trees.flip(list, 1);
+
+        Run scrub = night.scrub();
+
+        assertThat(night.findings(scrub))
+                .filteredOn(finding -> finding.reason() == Problem.TAGS_ALTERED)
+                .extracting(finding -> finding.message())
+                .containsExactly(
+                        "the tag file p/E1/content.csv differs from what was written (ALTERED); the next night writes it again");
+        night.complete();
+        assertThat(list).hasContent(written);
+    }
+
+    /** A catalogue that was rebuilt from the bags alone, without records. */
     @Test
     void aRebuiltCatalogueDoesNotForgetWhatIsBroken() throws Exception {
         open();

@@ -9,6 +9,8 @@ import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
+import dozo.registry.Scanners;
+import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -243,6 +245,19 @@ class ContentIT {
                         "the tag file p/E1/content.csv differs from what was written (ALTERED); the next night writes it again");
         night.complete();
         assertThat(list).hasContent(written);
+    }
+
+    @Test
+    void whereTheScannerDeletesSoonTheFindingSaysWhen() throws Exception {
+        open();
+        night.get(Scanners.class).put(new Scanner("3T-A", List.of(), 4), "test");
+        night.update("update experiment set scanner = '3T-A', acquired_on = date '2026-11-30'");
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+
+        assertThat(night.findings(night.run()))
+                .singleElement()
+                .satisfies(finding ->
+                        assertThat(finding.message()).endsWith(". The scanner deletes it on Friday, 2026-12-04"));
     }
 
     /** A catalogue that was rebuilt from the bags alone, without records. */

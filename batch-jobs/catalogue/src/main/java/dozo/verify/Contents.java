@@ -4,12 +4,17 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.content.Verdict;
 import dozo.content.Verdict.State;
 import dozo.file.FilePath;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -28,6 +33,7 @@ public class Contents {
             """;
 
     private static final int FETCH = 1_000;
+    private static final int BATCH = 5_000;
 
     private final JdbcClient jdbc;
     private final InstantSource clock;
@@ -86,6 +92,66 @@ public class Contents {
                 .param("entries", entries.toArray(Integer[]::new))
                 .param("now", Timestamp.from(clock.instant()))
                 .update());
+    }
+
+    /** What a bag's list says of a file, by its path below the data folder; never unknown. */
+    public record Found(FilePath path, Verdict verdict) {}
+
+    /** Passes on what a bag's list says. */
+    public interface Lists {
+        void each(Consumer<Found> each) throws IOException;
+    }
+
+    /**
+     * Records what a bag's list says of the files of an experiment's current manifest; others are left out. Must be called
+     * inside a transaction.
+     */
+    public void addFound(int experimentId, Lists list) {
+        jdbc.sql("""
+                        create temp table found_content (path bytea, state text, format text, why text) on commit drop
+                        """).update();
+        try {
+            List<Found> batch = new ArrayList<>();
+            list.each(found -> {
+                batch.add(found);
+                if (batch.size() == BATCH) {
+                    addFound(batch);
+                    batch.clear();
+                }
+            });
+            addFound(batch);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        jdbc.sql("""
+                        insert into content (experiment_id, state, format, why, entry_nos, judged_at)
+                        select e.experiment_id, f.state, f.format, f.why, array_agg(distinct e.entry_no), :now
+                        from entry e join directory d using (experiment_id, directory_no)
+                        join found_content f on f.path = entry_path(d.path, e.name)
+                        where e.experiment_id = :experiment and e.kind = 'f'
+                        group by e.experiment_id, f.state, f.format, f.why, e.entry_no / :batch
+                        """)
+                .param("experiment", experimentId)
+                .param("batch", BATCH)
+                .param("now", Timestamp.from(clock.instant()))
+                .update();
+        jdbc.sql("drop table found_content").update();
+    }
+
+    private void addFound(List<Found> batch) {
+        jdbc.sql("""
+                        insert into found_content
+                        select * from unnest(:paths::bytea[], :states::text[], :formats::text[], :whys::text[])
+                        """)
+                .param("paths", batch.stream().map(each -> each.path().bytes()).toArray(byte[][]::new))
+                .param("states", texts(batch, verdict -> verdict.state().name()))
+                .param("formats", texts(batch, Verdict::format))
+                .param("whys", texts(batch, Verdict::why))
+                .update();
+    }
+
+    private static String[] texts(List<Found> batch, Function<Verdict, String> of) {
+        return batch.stream().map(each -> of.apply(each.verdict())).toArray(String[]::new);
     }
 
     /** Returns those of these entries that are recorded as broken. */

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,10 @@ import org.jspecify.annotations.Nullable;
  * Writes the tag file {@link TagFiles#CONTENT}: CSV (RFC 4180), a line for each file that was judged, in the order of the
  * bag's manifest and with names as that one writes them. Nothing is written if there is no such file.
  */
-final class ContentList implements AutoCloseable {
+public final class ContentList implements AutoCloseable {
+
+    /** The first line. */
+    public static final List<String> HEADING = List.of("state", "format", "why", "path");
 
     /** In ISO 8859-1 each byte is a character: names are bytes. */
     private final CsvLines lines;
@@ -50,7 +54,7 @@ final class ContentList implements AutoCloseable {
             return;
         }
         if (!begun) {
-            lines.line("state", "format", "why", "path");
+            lines.line(HEADING);
             begun = true;
         }
         Verdict verdict = next.verdict();

@@ -3,6 +3,7 @@ package dozo.content;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +83,7 @@ final class DicomData extends Check {
     private final DicomSyntax syntax;
     private final long base;
     private final DicomImage image = new DicomImage();
+    private final DicomSeries series = new DicomSeries();
     private final DicomFragments fragments;
     private final DicomOffsets extended = new DicomOffsets();
     private final DicomOffsets records = new DicomOffsets();
@@ -112,6 +114,11 @@ final class DicomData extends Check {
         fragments = new DicomFragments(syntax);
         levels.push(new Level(Kind.ITEM, Long.MAX_VALUE, syntax.explicit()));
         pass(0);
+    }
+
+    @Override
+    Optional<Instance> instance() {
+        return series.instance();
     }
 
     @Override
@@ -348,9 +355,13 @@ final class DicomData extends Check {
             open(Kind.SEQUENCE, position() + length, level().explicit);
         } else if (tag == FIRST_RECORD && length == Integer.BYTES) {
             expect(Integer.BYTES, this::link);
-        } else if (DicomImage.isAttribute(tag) && length > 0 && length <= DicomImage.VALUE_BYTES_MAX) {
+        } else if (length > 0 && length <= DicomImage.VALUE_BYTES_MAX && isAttribute()) {
             expect((int) length, value -> {
-                image.take(tag, value);
+                if (DicomImage.isAttribute(tag)) {
+                    image.take(tag, value);
+                } else {
+                    series.take(tag, value);
+                }
                 pass(0);
             });
         } else if (tag == EXTENDED_OFFSETS && length % Long.BYTES == 0 && length > 0) {
@@ -358,6 +369,10 @@ final class DicomData extends Check {
         } else {
             image(length);
         }
+    }
+
+    private boolean isAttribute() {
+        return DicomImage.isAttribute(tag) || DicomSeries.isAttribute(tag);
     }
 
     private void link(ByteBuffer value) {

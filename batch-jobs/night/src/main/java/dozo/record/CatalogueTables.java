@@ -61,7 +61,8 @@ final class CatalogueTables {
             "tree_folder",
             "tag_file",
             "study",
-            "study_series");
+            "study_series",
+            "image_series");
 
     private static Map<String, String> leftOut() {
         Map<String, String> reasons = new LinkedHashMap<>();

@@ -2,6 +2,7 @@ package dozo.transfer;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.content.Instance;
 import dozo.content.Verdict;
 import dozo.content.Verdict.State;
 import dozo.file.Digest;
@@ -25,6 +26,7 @@ import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.send.WayIn;
+import dozo.verify.AllSeries;
 import dozo.verify.Contents;
 import dozo.verify.Damages;
 import dozo.verify.Receipts;
@@ -73,6 +75,7 @@ public class ClaimedUnits {
     private final Damages damages;
     private final Findings findings;
     private final Contents contents;
+    private final AllSeries series;
     private final Scanners scanners;
 
     /**
@@ -141,6 +144,7 @@ public class ClaimedUnits {
             Damages damages,
             Findings findings,
             Contents contents,
+            AllSeries series,
             Scanners scanners) {
         this.jdbc = jdbc;
         this.manifests = manifests;
@@ -150,6 +154,7 @@ public class ClaimedUnits {
         this.damages = damages;
         this.findings = findings;
         this.contents = contents;
+        this.series = series;
         this.scanners = scanners;
     }
 
@@ -306,9 +311,13 @@ public class ClaimedUnits {
         List<Finding> problems = new ArrayList<>();
         List<Finding> silent = new ArrayList<>();
         Map<Entry, Verdict> verdicts = new HashMap<>();
+        List<Instance> instances = new ArrayList<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
-                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict) -> {
+                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict, var instance) -> {
+                    if (instance != null) {
+                        instances.add(instance);
+                    }
                     verdicts.put(entry, verdict);
                     Proof proof = new Proof(entry.number(), digest);
                     proofs.add(proof);
@@ -336,6 +345,7 @@ public class ClaimedUnits {
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
         problems.addAll(judged(claim.experimentId(), verdicts));
+        series.add(claim.experimentId(), instances);
         if (!silent.isEmpty()) {
             // One finding for the whole source, whatever other workers record about it at the same time.
             receipts.lock(claim.experimentId());

@@ -14,11 +14,15 @@ import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.verify.AllSeries;
+import dozo.verify.AllSeries.Series;
 import dozo.verify.Contents;
 import dozo.verify.Contents.Count;
 import dozo.verify.Contents.NotWhole;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -258,6 +262,51 @@ class ContentIT {
                 .singleElement()
                 .satisfies(finding ->
                         assertThat(finding.message()).endsWith(". The scanner deletes it on Friday, 2026-12-04"));
+    }
+
+    /** A data set without image (PS3.5 section 7.1.3, implicit little endian). */
+    private void instance(String name, String series, int number) throws IOException {
+        ByteBuffer data = ByteBuffer.allocate(1_024).order(ByteOrder.LITTLE_ENDIAN);
+        element(data, 0x0008_0016, "1.2.840.10008.5.1.4.1.1.66\0");
+        element(data, 0x0008_103E, "T1w  ");
+        element(data, 0x0020_000E, "1.2." + series);
+        element(data, 0x0020_0011, series);
+        element(data, 0x0020_0013, String.valueOf(number));
+        Files.write(source.resolve(name), Arrays.copyOf(data.array(), data.position()));
+    }
+
+    private static void element(ByteBuffer data, int tag, String text) {
+        String value = text.length() % 2 == 0 ? text : text + " ";
+        data.putShort((short) (tag >>> Short.SIZE)).putShort((short) tag).putInt(value.length());
+        data.put(value.getBytes(ISO_8859_1));
+    }
+
+    /** Numbers may begin anywhere, repeat, and come in two nights; those that are far apart count nothing. */
+    @Test
+    void aHoleInTheNumbersOfASeriesIsShownAndNoFinding() throws Exception {
+        open();
+        for (int i = 11; i <= 30; i++) {
+            if (i != 20 && i != 23 && i != 24) {
+                instance("hole-" + i, "7", i);
+            }
+            instance("whole-" + i, "8", i);
+            instance("apart-" + i, "9", 100 * i);
+        }
+        instance("echo-2", "8", 15);
+        instance("one", "10", 20);
+        night.complete();
+        instance("later", "7", 20);
+        night.complete();
+
+        List<Series> series = night.get(AllSeries.class).of(night.experiment().id());
+
+        assertThat(series)
+                .extracting(Series::number, Series::description, Series::images, Series::state, Series::why)
+                .containsExactly(
+                        tuple(7, "T1w", 18L, State.SUSPECT, "18 of 20 images: 23 to 24 are missing"),
+                        tuple(8, "T1w", 20L, State.UNKNOWN, ""),
+                        tuple(9, "T1w", 20L, State.UNKNOWN, ""),
+                        tuple(10, "T1w", 1L, State.UNKNOWN, ""));
     }
 
     /** A catalogue that was rebuilt from the bags alone, without records. */

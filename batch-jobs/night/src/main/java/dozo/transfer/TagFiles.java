@@ -246,6 +246,9 @@ public class TagFiles {
         } catch (IOException e) {
             content.close();
             throw new UncheckedIOException(e);
+        } catch (RuntimeException | Error e) {
+            content.close();
+            throw e;
         }
     }
 

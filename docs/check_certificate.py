@@ -47,7 +47,7 @@ def trusted(key, files):
 
 
 def certified(path, keys):
-    """Returns the certificate's fields. Nothing in it counts before key and signature are checked."""
+    """Returns the certificate's fields, as pairs. Nothing in it counts before key and signature are checked."""
     found = CERTIFICATE.fullmatch(Path(path).read_bytes())
     if not found:
         raise ValueError('this is not a certificate, or it was changed')
@@ -56,7 +56,7 @@ def certified(path, keys):
         raise ValueError(f'the certificate has another key: {sha256(own).hexdigest()}, not {" or ".join(sorted(keys))}')
     if not signed(own, found[1], signature):
         raise ValueError('the signature is wrong: the certificate was changed')
-    return dict(line.split(': ', 1) for line in found[1].decode().splitlines()[1:])
+    return [tuple(line.split(': ', 1)) for line in found[1].decode().splitlines()[1:]]
 
 
 def listed(path, certified_root):
@@ -66,6 +66,11 @@ def listed(path, certified_root):
     if None in entries or root([sha256(b'\0' + line[:-1]).digest() for line in lines]).hex() != certified_root:
         raise ValueError('the list was changed, or belongs to another certificate')
     return {unquote_to_bytes(entry[4]): (entry[1], int(entry[2]), entry[3].decode()) for entry in entries}
+
+
+def named(fields, paths):
+    """Returns the fields; those of broken files, which have a line's number in the list, also with the path there."""
+    return [(name, f'{value} ({str(paths[int(value.split()[0]) - 1])[2:-1]})' if name == 'broken-file' else value) for name, value in fields]
 
 
 def root(leaves):
@@ -125,7 +130,8 @@ def main():
         fields = certified(asked.certificate, trusted(asked.key, asked.keys))
         if asked.list is not None:
             read = 'certificate: genuine; list'
-            entries = listed(asked.list, fields['root'])
+            entries = listed(asked.list, dict(fields)['root'])
+            fields = named(fields, list(entries))
             read, code, result = 'certificate and list', 3, 'as certified; no copy read'
         if asked.copy is not None:
             read = 'certificate and list: as certified; copy'
@@ -135,7 +141,7 @@ def main():
         parser.exit(1, f'NOT AS CERTIFIED: {read}: {error}\n')
     except (OSError, IndexError) as error:
         parser.exit(2, f'cannot be checked: {read}: {error!r}\n')
-    print(*(f'{name}: {value}' for name, value in fields.items() if name != 'key'), sep='\n')
+    print(*(f'{name}: {value}' for name, value in fields if name != 'key'), sep='\n')
     parser.exit(code, f'{"" if good else "NOT AS CERTIFIED: "}{read}: {result}\n')
 
 

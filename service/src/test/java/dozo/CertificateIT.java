@@ -295,6 +295,32 @@ class CertificateIT {
         assertThat(service.ledgerAfter(before)).isEmpty();
     }
 
+    /** A broken file is known by its line in the list: the certificate has no names of files. */
+    @Test
+    void aCertificateSaysWhichFilesAreNotWhole() throws Exception {
+        Path source = source("CONTENT");
+        Files.writeString(source.resolve("a.txt"), "nobody knows");
+        Files.writeString(FilePath.of(NOT_UTF8).under(source), "{");
+        Files.writeString(source.resolve("whole.json"), "{}");
+        Files.writeString(source.resolve("cut.json"), "[1,");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("cut.json"));
+        register("CONTENT");
+        back();
+
+        Papers papers = papers("CONTENT");
+
+        assertThat(papers.certificate())
+                .content()
+                .contains("links: 1\nwhole: 1\nsuspect: 0\nbroken: 1\nunknown: 2\nbroken-file: 2 JSON: ")
+                .doesNotContain("cut.json");
+        assertThat(Files.readAllLines(papers.list()).get(1)).endsWith(" cut.json");
+        assertThat(check(key(), papers, source).ends(0).out())
+                .contains("broken: 1\n", "broken-file: 2 JSON: ", " (cut.json)\n", "4 files read, all equal");
+        assertThat(checked(key(), papers.certificate().toString()).ends(4).out())
+                .contains("broken-file: 2 JSON: ")
+                .doesNotContain("cut.json");
+    }
+
     @Test
     void receiptsOfARemovedSiteCertifyNothing() throws Exception {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));

@@ -5,6 +5,8 @@ import dozo.api.http.Page;
 import dozo.api.http.Verb;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.verify.AllSeries;
+import dozo.verify.AllSeries.Series;
 import dozo.verify.Contents;
 import dozo.verify.Contents.Count;
 import dozo.verify.Contents.NotWhole;
@@ -18,7 +20,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Whether the files of experiments are whole, by the rules of their formats. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/content")
-record ContentApi(Experiments experiments, Contents contents) {
+record ContentApi(Experiments experiments, Contents contents, AllSeries series) {
 
     /** Counts the files of the current manifest by verdict and format, the broken ones first. */
     @Verb(
@@ -48,6 +50,27 @@ record ContentApi(Experiments experiments, Contents contents) {
             @RequestParam(defaultValue = Page.LIMIT) int limit) {
         int experiment = experiment(project, code).id();
         return Page.of(limit, most -> contents.notWhole(experiment, after, most), NotWhole::entryNumber);
+    }
+
+    /** Lists the DICOM series of an experiment, and the images that may be missing: numbers between others that no file has. */
+    @Verb(
+            value = "content PROJECT/EXPERIMENT:project/code --series:-",
+            arguments = {
+                "PROJECT/EXPERIMENT=the experiment",
+                "--series=lists the DICOM series, and images that may be missing"
+            },
+            columns = {
+                "SERIES={number}",
+                "DESCRIPTION={description}",
+                ">IMAGES={images}",
+                "VERDICT={state word}",
+                "WHY={why}"
+            },
+            none = "No DICOM series is known.",
+            example = "dozo content P001/S0001 --series")
+    @GetMapping("/series")
+    List<Series> series(@PathVariable String project, @PathVariable String code) {
+        return series.of(experiment(project, code).id());
     }
 
     private Experiment experiment(String project, String code) {

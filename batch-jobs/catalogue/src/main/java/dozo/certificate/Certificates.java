@@ -1,5 +1,6 @@
 package dozo.certificate;
 
+import dozo.content.Verdict.State;
 import dozo.file.Digest;
 import dozo.file.Spool;
 import dozo.ledger.Anchor;
@@ -17,6 +18,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -207,12 +209,14 @@ public class Certificates {
                             order by p.entry_no, p.receipt_id desc
                         )
                         select entry_path(d.path, e.name) as path, e.kind, e.size_bytes, p.digest, p.method, p.verified_at,
+                               j.state, j.format, j.why,
                                exists (select from damage b
                                        where b.experiment_id = :experiment and b.site_id = :site
                                          and b.entry_no = e.entry_no) as damaged
                         from entry_version e
                         join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
                         left join proven p on p.entry_no = e.entry_no
+                        left join judged_entry j on j.experiment_id = :experiment and j.entry_no = e.entry_no
                         where e.experiment_id = :experiment and e.since_manifest <= :manifest
                           and (e.until_manifest is null or e.until_manifest > :manifest)
                         order by path
@@ -222,7 +226,10 @@ public class Certificates {
                 .query(listing::add);
     }
 
-    /** Returns what is signed. It names no person, and nothing by which one could be found. */
+    /**
+     * Returns what is signed. It names no person, and nothing by which one could be found: a broken file by its line in
+     * the list.
+     */
     private static String text(
             Experiment experiment,
             Manifest manifest,
@@ -242,27 +249,36 @@ public class Certificates {
                 bytes: %d
                 folders: %d
                 links: %d
-                first-verified: %s
+                whole: %d
+                suspect: %d
+                broken: %d
+                unknown: %d
+                %sfirst-verified: %s
                 last-verified: %s
                 root: %s
                 ledger: %sissued: %s
                 key: %s
                 """.formatted(
-                        experiment.project(),
-                        experiment.code(),
-                        manifest.number(),
-                        manifest.sealedAt(),
-                        site.name(),
-                        manifest.files(),
-                        manifest.bytes(),
-                        manifest.folders(),
-                        manifest.links(),
-                        listing.firstAt(),
-                        listing.lastAt(),
-                        listing.root(),
-                        new String(head.line(), StandardCharsets.US_ASCII),
-                        now,
-                        HexFormat.of().formatHex(pair.getPublic().getEncoded()));
+                experiment.project(),
+                experiment.code(),
+                manifest.number(),
+                manifest.sealedAt(),
+                site.name(),
+                manifest.files(),
+                manifest.bytes(),
+                manifest.folders(),
+                manifest.links(),
+                listing.files(State.WHOLE),
+                listing.files(State.SUSPECT),
+                listing.files(State.BROKEN),
+                listing.files(State.UNKNOWN),
+                listing.broken().stream().map("broken-file: %s\n"::formatted).collect(Collectors.joining()),
+                listing.firstAt(),
+                listing.lastAt(),
+                listing.root(),
+                new String(head.line(), StandardCharsets.US_ASCII),
+                now,
+                HexFormat.of().formatHex(pair.getPublic().getEncoded()));
     }
 
     private static byte[] signed(String text, KeyPair pair) {

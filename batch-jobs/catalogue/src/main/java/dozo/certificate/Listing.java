@@ -2,6 +2,7 @@ package dozo.certificate;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.content.Verdict.State;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
@@ -18,10 +19,17 @@ import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A certificate's list while it is written: its root and its totals, and what prevents the certificate. */
 final class Listing {
+
+    /** A certificate names so many broken files; it counts all. */
+    static final int BROKEN_MAX = 1_000;
 
     /** Not closed: that would discard the spool. */
     private final BufferedOutputStream out;
@@ -36,6 +44,8 @@ final class Listing {
     private long unproven;
     private long damaged;
     private @Nullable FilePath firstUnproven;
+    private final Map<State, Long> filesByState = new EnumMap<>(State.class);
+    private final List<String> broken = new ArrayList<>();
 
     /**
      * A proven entry, as a line of a certificate's list.
@@ -75,13 +85,29 @@ final class Listing {
             firstUnproven = firstUnproven == null ? path : firstUnproven;
             return;
         }
+        EntryKind kind = EntryKind.of(row.getString("kind").charAt(0));
         write(new ListedEntry(
-                EntryKind.of(row.getString("kind").charAt(0)),
+                kind,
                 row.getLong("size_bytes"),
                 Digest.of(digest),
                 row.getTimestamp("verified_at").toInstant(),
                 row.getString("method"),
                 path));
+        if (kind == EntryKind.FILE) {
+            String state = row.getString("state");
+            judge(
+                    state == null ? State.UNKNOWN : State.valueOf(state),
+                    "%s: %s".formatted(row.getString("format"), row.getString("why")));
+        }
+    }
+
+    /** Counts what the content of the file in the last line says. */
+    private void judge(State state, String rule) {
+        filesByState.merge(state, 1L, Long::sum);
+        if (state == State.BROKEN && broken.size() < BROKEN_MAX) {
+            String ascii = Code.escaped(rule.getBytes(StandardCharsets.UTF_8)).replace("%20", " ");
+            broken.add("%d %s".formatted(files + folders + links, ascii));
+        }
     }
 
     private void write(ListedEntry entry) {
@@ -141,6 +167,19 @@ final class Listing {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Returns how many files were judged so. */
+    long files(State state) {
+        return filesByState.getOrDefault(state, 0L);
+    }
+
+    /**
+     * Returns the first broken files: the number of its line in the list, from 1, format and why; escaped as names are, but
+     * with spaces.
+     */
+    List<String> broken() {
+        return broken;
     }
 
     Digest root() {

@@ -1,6 +1,6 @@
 /** Signed certificates of what is verified at a site, which people can check without Dozo. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "manifest", "registry"})
+@ApplicationModule(allowedDependencies = {"content", "file", "ledger", "manifest", "registry"})
 package dozo.certificate;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,18 +1,23 @@
 package dozo.export;
 
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import de.siegmar.fastcsv.writer.CsvWriter;
 import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes lines of CSV (RFC 4180). A text that a spreadsheet would execute gets an apostrophe in front. Numbers, times
+ * Writes and reads lines of CSV (RFC 4180). A text that a spreadsheet would execute gets an apostrophe in front. Numbers, times
  * and all other cells are unchanged, and a missing one is empty.
  */
 public final class CsvLines {
@@ -52,6 +57,26 @@ public final class CsvLines {
     /** As {@link #line(List)}. */
     public void line(@Nullable Object... cells) {
         line(Arrays.asList(cells));
+    }
+
+    /**
+     * Passes on the lines of CSV with commas, one at a time.
+     *
+     * @return false: it ends in a quote, or has an endless field; the lines before were passed on
+     * @throws UncheckedIOException if the reader fails
+     */
+    public static boolean read(Reader in, Consumer<List<String>> each) {
+        try {
+            CsvReader.builder()
+                    .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
+                    .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                    .allowUnclosedQuote(false)
+                    .ofCsvRecord(in)
+                    .forEach(line -> each.accept(line.getFields()));
+            return true;
+        } catch (CsvParseException broken) {
+            return false;
+        }
     }
 
     /** Passes on what is written so far. */

@@ -166,6 +166,7 @@ public final class Permissions {
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/content                    own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/content/files              own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/content/series             own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/frozen                     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/labels                     own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/labels/{label}             own         all      -       all   write

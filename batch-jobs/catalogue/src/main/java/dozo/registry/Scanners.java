@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import java.sql.Types;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -84,6 +85,17 @@ public class Scanners {
                 .params(Map.of("after", after, "limit", limit))
                 .query(SCANNER)
                 .list();
+    }
+
+    /** Returns the day on which its scanner deletes an experiment, as far as that is known. */
+    public Optional<LocalDate> deletes(int experimentId) {
+        return jdbc.sql("""
+                        select e.acquired_on + s.purge_days from experiment e join scanner s on s.code = e.scanner
+                        where e.experiment_id = :experiment and e.acquired_on + s.purge_days is not null
+                        """)
+                .param("experiment", experimentId)
+                .query((row, n) -> row.getObject(1, LocalDate.class))
+                .optional();
     }
 
     public Optional<Scanner> find(String code) {

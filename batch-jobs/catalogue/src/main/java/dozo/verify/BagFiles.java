@@ -41,9 +41,12 @@ public class BagFiles {
     /** A file that stands at the site under its final name, with its proven digest. */
     public record ProvenFile(FilePath path, Digest digest, long sizeBytes) {}
 
-    /** Receives each file, and whether it stands now and stood then. A file can have lost its name to a later one. */
+    /**
+     * Receives each file with the number of its entry, and whether it stands now and stood then. A file can have lost its
+     * name to a later one.
+     */
     public interface Listener<X extends Exception> {
-        void file(ProvenFile file, boolean stands, boolean stood) throws X;
+        void file(int entryNumber, ProvenFile file, boolean stands, boolean stood) throws X;
     }
 
     private record Row(int entryNumber, FilePath path, long sizeBytes) {}
@@ -99,7 +102,7 @@ public class BagFiles {
                             && since > settledUnit
                             && row.entryNumber > above.settledEntryNumber;
                     if (stands || stood) {
-                        listener.file(new ProvenFile(row.path, digest, row.sizeBytes), stands, stood);
+                        listener.file(row.entryNumber, new ProvenFile(row.path, digest, row.sizeBytes), stands, stood);
                     }
                 }
                 int last = page.getLast().entryNumber;

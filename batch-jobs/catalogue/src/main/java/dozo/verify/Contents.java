@@ -4,13 +4,19 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.content.Verdict;
 import dozo.content.Verdict.State;
 import dozo.file.FilePath;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -26,8 +32,14 @@ public class Contents {
             where c.experiment_id = :experiment and c.state <> 'WHOLE'
             """;
 
+    private static final int FETCH = 1_000;
+    private static final int BATCH = 5_000;
+
     private final JdbcClient jdbc;
     private final InstantSource clock;
+
+    /** What the content of an entry, by number, says of whether it is whole; never unknown. */
+    public record Judged(int entryNumber, Verdict verdict) {}
 
     /**
      * How many files of the current manifest were judged so.
@@ -82,6 +94,66 @@ public class Contents {
                 .update());
     }
 
+    /** What a bag's list says of a file, by its path below the data folder; never unknown. */
+    public record Found(FilePath path, Verdict verdict) {}
+
+    /** Passes on what a bag's list says. */
+    public interface Lists {
+        void each(Consumer<Found> each) throws IOException;
+    }
+
+    /**
+     * Records what a bag's list says of the files of an experiment's current manifest; others are left out. Must be called
+     * inside a transaction.
+     */
+    public void addFound(int experimentId, Lists list) {
+        jdbc.sql("""
+                        create temp table found_content (path bytea, state text, format text, why text) on commit drop
+                        """).update();
+        try {
+            List<Found> batch = new ArrayList<>();
+            list.each(found -> {
+                batch.add(found);
+                if (batch.size() == BATCH) {
+                    addFound(batch);
+                    batch.clear();
+                }
+            });
+            addFound(batch);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        jdbc.sql("""
+                        insert into content (experiment_id, state, format, why, entry_nos, judged_at)
+                        select e.experiment_id, f.state, f.format, f.why, array_agg(distinct e.entry_no), :now
+                        from entry e join directory d using (experiment_id, directory_no)
+                        join found_content f on f.path = entry_path(d.path, e.name)
+                        where e.experiment_id = :experiment and e.kind = 'f'
+                        group by e.experiment_id, f.state, f.format, f.why, e.entry_no / :batch
+                        """)
+                .param("experiment", experimentId)
+                .param("batch", BATCH)
+                .param("now", Timestamp.from(clock.instant()))
+                .update();
+        jdbc.sql("drop table found_content").update();
+    }
+
+    private void addFound(List<Found> batch) {
+        jdbc.sql("""
+                        insert into found_content
+                        select * from unnest(:paths::bytea[], :states::text[], :formats::text[], :whys::text[])
+                        """)
+                .param("paths", batch.stream().map(each -> each.path().bytes()).toArray(byte[][]::new))
+                .param("states", texts(batch, verdict -> verdict.state().name()))
+                .param("formats", texts(batch, Verdict::format))
+                .param("whys", texts(batch, Verdict::why))
+                .update();
+    }
+
+    private static String[] texts(List<Found> batch, Function<Verdict, String> of) {
+        return batch.stream().map(each -> of.apply(each.verdict())).toArray(String[]::new);
+    }
+
     /** Returns those of these entries that are recorded as broken. */
     public Set<Integer> broken(int experimentId, Set<Integer> entries) {
         return Set.copyOf(jdbc.sql("""
@@ -94,18 +166,31 @@ public class Contents {
                 .list());
     }
 
+    /**
+     * Returns the latest verdict on each entry that has one, in the order of the numbers, also on entries of earlier
+     * manifests. Must be called inside a transaction; the caller closes the stream. PostgreSQL sorts, on its disk if
+     * necessary.
+     */
+    public Stream<Judged> judged(int experimentId) {
+        return jdbc
+                .sql("""
+                        select entry_no, state, format, why from judged_entry where experiment_id = :experiment order by entry_no
+                        """)
+                .withFetchSize(FETCH)
+                .param("experiment", experimentId)
+                .query((row, n) -> new Judged(
+                        row.getInt("entry_no"),
+                        new Verdict(
+                                State.valueOf(row.getString("state")), row.getString("format"), row.getString("why"))))
+                .stream();
+    }
+
     /** Returns how the files of the current manifest were judged, the broken ones first. */
     public List<Count> counts(int experimentId) {
         return jdbc.sql("""
-                        with judged as (
-                            select distinct on (entry_no) entry_no, state, format
-                            from content, unnest(entry_nos) as n (entry_no)
-                            where experiment_id = :experiment
-                            order by entry_no, content_id desc
-                        )
                         select coalesce(j.state, 'UNKNOWN') as state, coalesce(j.format, '') as format, count(*) as files,
                                sum(e.size_bytes) as bytes
-                        from entry e left join judged j using (entry_no)
+                        from entry e left join judged_entry j using (experiment_id, entry_no)
                         where e.experiment_id = :experiment and e.kind = 'f'
                         group by 1, 2
                         order by array_position(array['BROKEN', 'SUSPECT', 'WHOLE', 'UNKNOWN'], coalesce(j.state, 'UNKNOWN')), 3 desc, 2

@@ -184,7 +184,7 @@ class CopiesTest {
             }
             Map<FilePath, Digest> listed = new TreeMap<>();
             Map<FilePath, Digest> before = new TreeMap<>();
-            bagFiles.each(1, 1, manifest - 1, (file, stands, stood) -> {
+            bagFiles.each(1, 1, manifest - 1, (_, file, stands, stood) -> {
                 if (stands) {
                     listed.put(file.path(), file.digest());
                 }

@@ -236,7 +236,7 @@ class ReceiptsTest {
 
     private List<ProvenFile> standing() {
         List<ProvenFile> standing = new ArrayList<>();
-        new BagFiles(jdbc).each(1, 1, 0, (file, stands, stood) -> standing.add(file));
+        new BagFiles(jdbc).each(1, 1, 0, (_, file, stands, stood) -> standing.add(file));
         return standing;
     }
 }

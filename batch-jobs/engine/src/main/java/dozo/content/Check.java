@@ -2,6 +2,7 @@ package dozo.content;
 
 import dozo.content.Verdict.State;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 
 /**
  * A check of one file, whose bytes pass once and in order. A subclass asks for the next few bytes by {@link #want}, gets them
@@ -114,6 +115,11 @@ abstract class Check {
             wanting = false;
             part(buffer.duplicate().flip());
         }
+    }
+
+    /** Returns the file's place in a DICOM series, as far as it has passed. */
+    Optional<Instance> instance() {
+        return Optional.empty();
     }
 
     /** Returns the verdict after the last byte. */

@@ -3,6 +3,7 @@ package dozo.content;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.zip.DataFormatException;
 import org.jspecify.annotations.Nullable;
 
@@ -175,6 +176,11 @@ final class Dicom implements Format {
         }
 
         @Override
+        Optional<Instance> instance() {
+            return rest == null ? Optional.empty() : rest.instance();
+        }
+
+        @Override
         Verdict judge() throws NotWhole {
             return rest == null ? super.judge() : rest.judge();
         }
@@ -234,6 +240,11 @@ final class Dicom implements Format {
                 throw NotWhole.broken("its compressed data is damaged");
             }
             packed += before - bytes.remaining();
+        }
+
+        @Override
+        Optional<Instance> instance() {
+            return data.instance();
         }
 
         @Override

@@ -2,6 +2,7 @@ package dozo.content;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Optional;
 
 /**
  * A DICOM data set judged by what its elements say. The length of the image data must fit what the header says of it. Padding
@@ -24,6 +25,7 @@ final class DicomData extends DicomElements {
     private static final int ZEROS_BYTES_MIN = 4_096;
 
     private final DicomImage image = new DicomImage();
+    private final DicomSeries series = new DicomSeries();
     private final DicomFragments fragments;
     private final DicomOffsets extended = new DicomOffsets();
     private final DicomOffsets links = new DicomOffsets();
@@ -35,6 +37,11 @@ final class DicomData extends DicomElements {
     DicomData(String format, DicomSyntax syntax, long base) {
         super(format, syntax, base);
         fragments = new DicomFragments(syntax);
+    }
+
+    @Override
+    Optional<Instance> instance() {
+        return series.instance();
     }
 
     @Override
@@ -71,9 +78,13 @@ final class DicomData extends DicomElements {
             open(Kind.SEQUENCE, position() + length, level().explicit);
         } else if (tag == FIRST_RECORD && length == Integer.BYTES) {
             expect(Integer.BYTES, this::link);
-        } else if (DicomImage.isAttribute(tag) && length > 0 && length <= DicomImage.VALUE_BYTES_MAX) {
+        } else if (length > 0 && length <= DicomImage.VALUE_BYTES_MAX && isAttribute()) {
             expect((int) length, value -> {
-                image.take(tag, value);
+                if (DicomImage.isAttribute(tag)) {
+                    image.take(tag, value);
+                } else {
+                    series.take(tag, value);
+                }
                 pass(0);
             });
         } else if (tag == EXTENDED_OFFSETS && length % Long.BYTES == 0 && length > 0) {
@@ -81,6 +92,10 @@ final class DicomData extends DicomElements {
         } else {
             image(length);
         }
+    }
+
+    private boolean isAttribute() {
+        return DicomImage.isAttribute(tag) || DicomSeries.isAttribute(tag);
     }
 
     private void link(ByteBuffer value) {

@@ -3,7 +3,6 @@ package dozo.send;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dozo.content.Inspection;
-import dozo.content.Verdict;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import java.nio.ByteBuffer;
@@ -26,7 +25,10 @@ final class ContentDigest extends MessageDigest {
 
     /** Returns what was read, after the last byte. */
     Content content() {
-        return new Content(Digest.of(digest.digest()), inspection == null ? Verdict.UNKNOWN : inspection.verdict());
+        Digest read = Digest.of(digest.digest());
+        return inspection == null
+                ? new Content(read)
+                : new Content(read, inspection.verdict(), inspection.instance().orElse(null));
     }
 
     @Override

@@ -29,7 +29,7 @@ public record Earlier(Map<Integer, Digest> proven, Set<Integer> shared) {
      * was verified before: nobody knows which is right.
      */
     Arrival check(Route route, Arrival arrival) throws InterruptedException {
-        if (arrival instanceof Arrived(Entry file, Content(Digest digest, var _), var _, var _, var _)) {
+        if (arrival instanceof Arrived(Entry file, Content(Digest digest, var _, var _), var _, var _, var _)) {
             Optional<Failed> differs = route.source().differs(file, digest);
             if (differs.isPresent()) {
                 return differs.get();

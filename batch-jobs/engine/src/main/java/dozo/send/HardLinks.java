@@ -120,7 +120,7 @@ record HardLinks(Engine engine, Entries entries, SourceContent content, BundleSe
                         .which(copies.keySet(), name -> isAtSource(route, name, requireNonNull(copies.get(name)))));
         links.values().retainAll(intact(route, Set.copyOf(links.values())));
         links.keySet().retainAll(publish(route, links));
-        links.replaceAll((name, copy) -> new Verified(name, copy.digest(), WayIn.LINK, copy.content()));
+        links.replaceAll((name, copy) -> new Verified(name, copy.digest(), WayIn.LINK, copy.content(), null));
         return links;
     }
 

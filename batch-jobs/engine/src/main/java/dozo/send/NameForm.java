@@ -25,19 +25,7 @@ public enum NameForm {
         @Override
         public void writeLine(OutputStream out, String digest, byte[] name) throws IOException {
             writeStart(out, digest);
-            if (!differ(name)) {
-                out.write(name);
-                out.write('\n');
-                return;
-            }
-            for (int i = 0; i < name.length; i++) {
-                if (name[i] == '\n' || name[i] == '\r' || isAmbiguous(name, i)) {
-                    out.write('%');
-                    writeText(out, HexFormat.of().withUpperCase().toHexDigits(name[i]));
-                } else {
-                    out.write(name[i]);
-                }
-            }
+            out.write(encoded(name));
             out.write('\n');
         }
 
@@ -132,6 +120,23 @@ public enum NameForm {
     /** Writes the line of a file into a list that {@code sha256sum -c} reads in the folder that the path is below. */
     public static void writeSum(OutputStream out, Digest digest, FilePath path) throws IOException {
         SHA256SUM.writeLine(out, digest.toString(), path.equals(DASH) ? DASH_IN_HERE : path.bytes());
+    }
+
+    /** Returns a file's path in the bag as {@link #BAG} writes it: on one line, and not to be confused with another. */
+    public static byte[] encoded(byte[] name) {
+        if (!differ(name)) {
+            return name;
+        }
+        ByteArrayOutputStream encoded = new ByteArrayOutputStream(name.length + ENCODED_LENGTH);
+        for (int i = 0; i < name.length; i++) {
+            if (name[i] == '\n' || name[i] == '\r' || isAmbiguous(name, i)) {
+                String code = "%" + HexFormat.of().withUpperCase().toHexDigits(name[i]);
+                encoded.writeBytes(code.getBytes(StandardCharsets.US_ASCII));
+            } else {
+                encoded.write(name[i]);
+            }
+        }
+        return encoded.toByteArray();
     }
 
     /** Writes the line of a file. {@code name} is its path in the bag, as bytes. */

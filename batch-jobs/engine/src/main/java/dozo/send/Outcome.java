@@ -1,9 +1,11 @@
 package dozo.send;
 
+import dozo.content.Instance;
 import dozo.content.Verdict;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result for one entry of a unit. Expected failures are outcomes; an exception means a failure of the site or a
@@ -17,11 +19,17 @@ public sealed interface Outcome {
      * The entry is at the site under its final name, and its digest, computed there, is that of the source.
      *
      * @param content whether the content is whole, by the rules of its format
+     * @param instance its place in a DICOM series; null: it was not read, or says nothing of it
      */
-    record Verified(Entry entry, Digest digest, WayIn wayIn, Verdict content) implements Outcome {
+    record Verified(
+            Entry entry,
+            Digest digest,
+            WayIn wayIn,
+            Verdict content,
+            @Nullable Instance instance) implements Outcome {
 
         public Verified(Entry entry, Digest digest) {
-            this(entry, digest, WayIn.SFTP, Verdict.UNKNOWN);
+            this(entry, digest, WayIn.SFTP, Verdict.UNKNOWN, null);
         }
     }
 

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Random;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
@@ -472,6 +473,43 @@ class DicomTest {
                     .file();
             assertThat(state(file)).isEqualTo(offset == 64 ? State.WHOLE : State.BROKEN);
         }
+    }
+
+    private static Optional<Instance> instance(byte[] content) {
+        Inspection inspection = new Inspection("a.dcm", content.length);
+        inspection.take(ByteBuffer.wrap(content));
+        inspection.verdict();
+        return inspection.instance();
+    }
+
+    private static DicomSample inSeries(String syntax, String uid, String series, String number) {
+        return new DicomSample(syntax)
+                .text(0x0008_103E, "LO", "T1w\0head")
+                .text(0x0020_000E, "UI", uid)
+                .text(0x0020_0011, "IS", series)
+                .text(0x0020_0013, "IS", number)
+                .image(1, 2, 2)
+                .add(PIXELS, "OW", noise(8));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {EXPLICIT, IMPLICIT, BIG_ENDIAN, DEFLATED})
+    void theHeaderSaysTheSeries(String syntax) {
+        assertThat(instance(inSeries(syntax, "1.2.3", "7", "012").file()))
+                .contains(new Instance("1.2.3", 7, "T1w head", 12));
+    }
+
+    @Test
+    void whatIsNoNumberCountsNothing() {
+        assertThat(instance(inSeries(EXPLICIT, "1.2.3", "7a", "+3").file()))
+                .contains(new Instance("1.2.3", null, "T1w head", 3));
+        assertThat(instance(inSeries(EXPLICIT, "1.2.3", "7", "-3").file())).isEmpty();
+        assertThat(instance(inSeries(EXPLICIT, "1.2.3", "7", "9999999999").file()))
+                .isEmpty();
+        assertThat(instance(inSeries(EXPLICIT, "no uid", "7", "3").file())).isEmpty();
+        assertThat(instance(images(EXPLICIT).file())).isEmpty();
+        assertThat(instance(Arrays.copyOf(images(EXPLICIT).file(), 140))).isEmpty();
+        assertThat(instance("no DICOM".getBytes(US_ASCII))).isEmpty();
     }
 
     @Test

@@ -26,6 +26,8 @@ public record Condition(
         SITE_KEY_CHANGED(true),
         /** The last verification of the ledger found rows or anchors that are not as Dozo left them. */
         LEDGER_BROKEN(true),
+        /** Files are broken, and the scanner that may still have them whole deletes them within 7 days. */
+        BROKEN_DELETED_SOON(true),
         LATE(false),
         BLOCKED(false),
         SITE_FULL(false),

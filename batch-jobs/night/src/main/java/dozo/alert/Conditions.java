@@ -16,6 +16,8 @@ import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import java.sql.Timestamp;
 import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -31,6 +33,9 @@ public class Conditions {
 
     /** An experiment is late soon in the last part of the time that it may wait: one in so many. */
     private static final int SOON = 4;
+
+    /** A scanner deletes soon what it deletes within so many days. */
+    private static final int NEAR_DAYS = 7;
 
     /** The kinds of headlines that are about a site or the service as a whole. */
     private static final Set<Headlines.Kind> OF_WHOLE = Set.of(
@@ -59,6 +64,7 @@ public class Conditions {
     private final ObjectProvider<Watch> watches;
     private final RiskSettings settings;
     private final InstantSource clock;
+    private final ZoneId zone;
 
     Conditions(
             JdbcClient jdbc,
@@ -68,7 +74,8 @@ public class Conditions {
             Ledger ledger,
             ObjectProvider<Watch> watches,
             RiskSettings settings,
-            InstantSource clock) {
+            InstantSource clock,
+            ZoneId zone) {
         this.jdbc = jdbc;
         this.headlines = headlines;
         this.capacities = capacities;
@@ -77,6 +84,7 @@ public class Conditions {
         this.watches = watches;
         this.settings = settings;
         this.clock = clock;
+        this.zone = zone;
     }
 
     /**
@@ -90,6 +98,7 @@ public class Conditions {
         all.forEach(headline -> now.addAll(at(headline)));
         watches.forEach(watch -> now.addAll(watch.now()));
         now.addAll(lost());
+        now.addAll(brokenDeletedSoon());
         now.addAll(erasures());
         now.addAll(drills(all.getFirst().drills()));
         ledger.lastVerification()
@@ -143,6 +152,25 @@ public class Conditions {
                         from loss join experiment e using (experiment_id) join project p using (project_id)
                         group by p.code
                         """).query(CONDITION).list();
+    }
+
+    /** A scanner deletes an experiment at the beginning of a day. */
+    private List<Condition> brokenDeletedSoon() {
+        return jdbc.sql("""
+                        select 'BROKEN_DELETED_SOON' as kind, null as site, p.code as project, count(distinct experiment_id) as count,
+                               min(p.code || '/' || e.code) as first, max(p.code || '/' || e.code) as last
+                        from finding f join living_experiment e using (experiment_id) join project p using (project_id)
+                        join scanner s on s.code = e.scanner
+                        left join acknowledgement a using (finding_id)
+                        where f.reason = 'BROKEN' and f.superseded_by is null and a.finding_id is null
+                          and e.acquired_on + s.purge_days > :today
+                          and e.acquired_on + s.purge_days <= :today + :days
+                        group by p.code
+                        """)
+                .param("today", LocalDate.ofInstant(clock.instant(), zone))
+                .param("days", NEAR_DAYS)
+                .query(CONDITION)
+                .list();
     }
 
     private List<Condition> erasures() {

@@ -20,7 +20,9 @@ import dozo.send.SiteReader.Seen;
 import dozo.transfer.TagFiles;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.security.DigestInputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -169,6 +171,27 @@ record Bag(FilePath folder, int manifest, String day, boolean coded, Map<FilePat
             }
         });
         return fields;
+    }
+
+    /** Returns the bag's list of what content said, or an empty one; the caller closes it. */
+    BagContent content(SiteReader reader) throws BrokenBag, IOException, InterruptedException {
+        Digest expected = tagFiles.get(TagFiles.CONTENT);
+        if (expected == null) {
+            return new BagContent(new Spool());
+        }
+        Spool content = content(reader, folder.resolve(TagFiles.CONTENT), Long.MAX_VALUE);
+        try (DigestInputStream in = new DigestInputStream(content.read(), Digest.algorithm())) {
+            in.transferTo(OutputStream.nullOutputStream());
+            Digest found = Digest.of(in.getMessageDigest().digest());
+            if (!found.equals(expected)) {
+                throw new BrokenBag(
+                        "%s was read with digest %s instead of %s".formatted(TagFiles.CONTENT, found, expected));
+            }
+            return new BagContent(content);
+        } catch (BrokenBag | IOException | RuntimeException e) {
+            content.close();
+            throw e;
+        }
     }
 
     /** Returns the bag's list of its files; the caller closes it. */

@@ -146,7 +146,7 @@ final class BagList implements AutoCloseable {
     }
 
     /** Returns the path below the data folder; null if it is not a plain one. */
-    private static @Nullable FilePath pathOf(byte[] name) {
+    static @Nullable FilePath pathOf(byte[] name) {
         if (name.length <= DATA.length || !Arrays.equals(name, 0, DATA.length, DATA, 0, DATA.length)) {
             return null;
         }

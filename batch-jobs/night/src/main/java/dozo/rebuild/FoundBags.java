@@ -25,6 +25,7 @@ import dozo.send.SiteFolders;
 import dozo.send.SiteReader;
 import dozo.source.Listings;
 import dozo.verify.Bags;
+import dozo.verify.Contents;
 import dozo.verify.FoundCopies;
 import dozo.verify.Receipts;
 import java.io.IOException;
@@ -49,6 +50,7 @@ record FoundBags(
         Manifests manifests,
         Receipts receipts,
         FoundCopies foundCopies,
+        Contents contents,
         Bags bags,
         Findings findings,
         Ledger ledger,
@@ -141,8 +143,9 @@ record FoundBags(
                 compare(run, site, known.get(), bag);
                 return 0;
             }
-            try (BagList list = bag.list(reader)) {
-                return load(run, site, name, bag, list, reader);
+            try (BagList list = bag.list(reader);
+                    BagContent content = bag.content(reader)) {
+                return load(run, site, name, bag, list, content, reader);
             }
         } catch (BrokenBag broken) {
             findings.add(
@@ -168,7 +171,7 @@ record FoundBags(
         });
     }
 
-    private long load(long run, int site, String name, Bag bag, BagList list, SiteReader reader)
+    private long load(long run, int site, String name, Bag bag, BagList list, BagContent content, SiteReader reader)
             throws IOException, InterruptedException {
         String[] codes = name.split("/", 2);
         Experiment experiment = experiments.registerFound(codes[0], codes[1], bag.coded(), Ledger.SYSTEM);
@@ -180,7 +183,8 @@ record FoundBags(
                     path,
                     "%s: the bag lists it with digest %s, and it is not at the site".formatted(path, digest)));
             addVersions(experiment, reader, told);
-            return requireNonNull(transaction.execute(_ -> keep(run, site, experiment, bag, list, look, told)));
+            return requireNonNull(
+                    transaction.execute(_ -> keep(run, site, experiment, bag, list, content, look, told)));
         }
     }
 
@@ -234,13 +238,26 @@ record FoundBags(
         }
     }
 
-    private long keep(long run, int site, Experiment experiment, Bag bag, BagList list, SourceLook look, Told told) {
+    private long keep(
+            long run,
+            int site,
+            Experiment experiment,
+            Bag bag,
+            BagList list,
+            BagContent content,
+            SourceLook look,
+            Told told) {
         Ingested ingested = look.sealFound(bag.manifest());
         if (!ingested.sealed()) {
             told.add(
                     Problem.NOT_REBUILT,
                     null,
                     "nothing that the bag of %s lists is there".formatted(experiment.name()));
+        }
+        if (ingested.sealed()) {
+            contents.addFound(
+                    experiment.id(),
+                    each -> content.each((problem, message) -> told.add(problem, null, message), each));
         }
         findings.add(run, ingested.findings());
         findings.add(run, told.findings());

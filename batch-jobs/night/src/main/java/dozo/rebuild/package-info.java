@@ -2,6 +2,8 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "content",
+            "export",
             "file",
             "ledger",
             "manifest",

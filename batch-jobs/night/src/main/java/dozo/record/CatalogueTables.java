@@ -20,7 +20,8 @@ final class CatalogueTables {
 
     /** In the records of experiments. */
     static final List<String> OF_EXPERIMENTS = Stream.concat(
-                    Stream.of("manifest", "directory", "entry", "ended_entry", "found_copy"), OF_ENTRIES.stream())
+                    Stream.of("manifest", "directory", "entry", "ended_entry", "content", "found_copy"),
+                    OF_ENTRIES.stream())
             .toList();
 
     /** In no record, and why. */
@@ -60,7 +61,8 @@ final class CatalogueTables {
             "tree_folder",
             "tag_file",
             "study",
-            "study_series");
+            "study_series",
+            "image_series");
 
     private static Map<String, String> leftOut() {
         Map<String, String> reasons = new LinkedHashMap<>();
@@ -71,7 +73,6 @@ final class CatalogueTables {
         for (String table : List.of("reading", "stored", "damage")) {
             reasons.put(table, "about receipts; the site is read anew");
         }
-        reasons.put("content", "judged again when a file is read; what is broken is also in findings");
         reasons.put(
                 "home_reading",
                 "nothing is proven in a rebuilt catalogue, so there is nothing to compare with at home");

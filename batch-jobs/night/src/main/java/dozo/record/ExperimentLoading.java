@@ -150,7 +150,8 @@ final class ExperimentLoading {
 
     private void insertAll(Table table, Predicate<String> which) {
         String columns = table.columns().stream().filter(which).collect(Collectors.joining(", "));
-        jdbc.sql("insert into %1$s (%2$s) select %2$s from loading_%1$s".formatted(table.name(), columns))
+        jdbc.sql("insert into %1$s (%2$s) overriding system value select %2$s from loading_%1$s"
+                        .formatted(table.name(), columns))
                 .update();
     }
 }

@@ -83,7 +83,7 @@ public class Records {
     }
 
     /** What is in records of an experiment already, up to these numbers. */
-    private record Reached(int manifest, int folder, int entry, long receipt) {}
+    private record Reached(int manifest, int folder, int entry, long receipt, long content) {}
 
     /**
      * The next record of an experiment.
@@ -176,7 +176,7 @@ public class Records {
     /** Makes the next record of an experiment, or of the base for null, continue none at this site: one of those before is damaged. */
     public void renew(int siteId, @Nullable Integer experiment) {
         String renewing = experiment == null ? "update catalogue_base set renew = true where site_id = :site" : """
-                        update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0
+                        update catalogue_segment set manifest_no = 0, folder_no = 0, entry_no = 0, receipt_id = 0, content_id = 0
                         where site_id = :site and experiment_id = :experiment
                         """;
         jdbc.sql(renewing)
@@ -269,7 +269,8 @@ public class Records {
                                    greatest((select max(entry_no) from entry where experiment_id = e.id),
                                             (select max(entry_no) from ended_entry where experiment_id = e.id), 0) as to_entry,
                                    coalesce((select max(receipt_id) from receipt
-                                             where experiment_id = e.id and site_id = :site), 0) as to_receipt) t
+                                             where experiment_id = e.id and site_id = :site), 0) as to_receipt,
+                                   coalesce((select max(content_id) from content where experiment_id = e.id), 0) as to_content) t
                         order by e.n
                         """)
                 .param("experiments", experiments.stream().map(Due::id).toArray(Integer[]::new))
@@ -279,12 +280,14 @@ public class Records {
                             row.getInt("manifest_no"),
                             row.getInt("folder_no"),
                             row.getInt("entry_no"),
-                            row.getLong("receipt_id"));
+                            row.getLong("receipt_id"),
+                            row.getLong("content_id"));
                     Reached to = new Reached(
                             row.getInt("to_manifest"),
                             row.getInt("to_folder"),
                             row.getInt("to_entry"),
-                            row.getLong("to_receipt"));
+                            row.getLong("to_receipt"),
+                            row.getLong("to_content"));
                     if (entries[0] < BATCH_ENTRIES) {
                         entries[0] += to.entry - from.entry;
                         // One that was renewed is complete again.
@@ -314,12 +317,12 @@ public class Records {
         wrote(siteId, next.of.id, next.header, digest);
         jdbc.sql("""
                         insert into catalogue_segment (site_id, experiment_id, number, digest, manifest_no, folder_no, entry_no,
-                                                       receipt_id, bytes, written_at)
-                        values (:site, :experiment, :number, :digest, :manifest, :folder, :entry, :receipt, :bytes, :at)
+                                                       receipt_id, content_id, bytes, written_at)
+                        values (:site, :experiment, :number, :digest, :manifest, :folder, :entry, :receipt, :content, :bytes, :at)
                         on conflict (site_id, experiment_id) do update
                         set number = excluded.number, digest = excluded.digest, manifest_no = excluded.manifest_no,
                             folder_no = excluded.folder_no, entry_no = excluded.entry_no, receipt_id = excluded.receipt_id,
-                            bytes = excluded.bytes, written_at = excluded.written_at
+                            content_id = excluded.content_id, bytes = excluded.bytes, written_at = excluded.written_at
                         """)
                 .param("site", siteId)
                 .param("experiment", next.of.id)
@@ -329,6 +332,7 @@ public class Records {
                 .param("folder", next.to.folder)
                 .param("entry", next.to.entry)
                 .param("receipt", next.to.receipt)
+                .param("content", next.to.content)
                 .param("bytes", next.spool.length())
                 .param("at", Timestamp.from(next.header.writtenAt()))
                 .update();
@@ -351,6 +355,7 @@ public class Records {
         conditions.put("directory", "(directory_no > r.folder or directory_no < -r.folder)");
         conditions.put("entry", "entry_no > r.entry");
         conditions.put("ended_entry", "entry_no > r.entry");
+        conditions.put("content", "content_id > r.content");
         CatalogueTables.OF_ENTRIES.forEach(table -> conditions.put(table, "entry_no > r.entry"));
         for (Table table : CatalogueTables.all(jdbc)) {
             String condition = conditions.get(table.name());
@@ -392,12 +397,17 @@ public class Records {
         all.forEach(next -> writers.put(next.of.id, next.out));
         String listed = String.join(", ", columns);
         String reached = all.stream()
-                .map(next -> "(%d, %d, %d, %d, %d::bigint)"
+                .map(next -> "(%d, %d, %d, %d, %d::bigint, %d::bigint)"
                         .formatted(
-                                next.of.id, next.from.manifest, next.from.folder, next.from.entry, next.from.receipt))
+                                next.of.id,
+                                next.from.manifest,
+                                next.from.folder,
+                                next.from.entry,
+                                next.from.receipt,
+                                next.from.content))
                 .collect(Collectors.joining(", "));
         CopyOut rows = connection.unwrap(PGConnection.class).getCopyAPI().copyOut("""
-                copy (select r.experiment, t.* from (values %s) r (experiment, manifest, folder, entry, receipt)
+                copy (select r.experiment, t.* from (values %s) r (experiment, manifest, folder, entry, receipt, content)
                       cross join lateral (select %s from %s x where x.experiment_id = r.experiment and %s offset 0) t)
                 to stdout
                 """.formatted(

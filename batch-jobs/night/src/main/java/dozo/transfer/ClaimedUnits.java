@@ -2,6 +2,7 @@ package dozo.transfer;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.content.Instance;
 import dozo.content.Verdict;
 import dozo.content.Verdict.State;
 import dozo.file.Digest;
@@ -16,6 +17,7 @@ import dozo.plan.Planner.Limits;
 import dozo.plan.UnitKind;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Scanners;
 import dozo.send.Earlier;
 import dozo.send.Outcome;
 import dozo.send.Outcome.Failed;
@@ -24,17 +26,21 @@ import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.send.WayIn;
+import dozo.verify.AllSeries;
 import dozo.verify.Contents;
 import dozo.verify.Damages;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
 import java.sql.Types;
+import java.time.LocalDate;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -53,6 +59,9 @@ public class ClaimedUnits {
     /** The least weight of a unit. Its inverse is the number of tiny units that may be under way instead of a full one. */
     private static final double WEIGHT_MIN = 1 / 16.0;
 
+    /** For people: the weekday says how much time is left. */
+    private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("EEEE, uuuu-MM-dd", Locale.ENGLISH);
+
     private static final Limits EACH_WHOLE = new Limits(1, 1, 1);
 
     private static final String OF_PARTITION = "and partition_no = :partition order by turn, unit_id";
@@ -66,6 +75,8 @@ public class ClaimedUnits {
     private final Damages damages;
     private final Findings findings;
     private final Contents contents;
+    private final AllSeries series;
+    private final Scanners scanners;
 
     /**
      * A claimed unit with everything that is needed to send it.
@@ -132,7 +143,9 @@ public class ClaimedUnits {
             Receipts receipts,
             Damages damages,
             Findings findings,
-            Contents contents) {
+            Contents contents,
+            AllSeries series,
+            Scanners scanners) {
         this.jdbc = jdbc;
         this.manifests = manifests;
         this.groups = groups;
@@ -141,6 +154,8 @@ public class ClaimedUnits {
         this.damages = damages;
         this.findings = findings;
         this.contents = contents;
+        this.series = series;
+        this.scanners = scanners;
     }
 
     /** Claims units of all experiments. */
@@ -296,9 +311,13 @@ public class ClaimedUnits {
         List<Finding> problems = new ArrayList<>();
         List<Finding> silent = new ArrayList<>();
         Map<Entry, Verdict> verdicts = new HashMap<>();
+        List<Instance> instances = new ArrayList<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
-                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict) -> {
+                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict, var instance) -> {
+                    if (instance != null) {
+                        instances.add(instance);
+                    }
                     verdicts.put(entry, verdict);
                     Proof proof = new Proof(entry.number(), digest);
                     proofs.add(proof);
@@ -326,6 +345,7 @@ public class ClaimedUnits {
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
         problems.addAll(judged(claim.experimentId(), verdicts));
+        series.add(claim.experimentId(), instances);
         if (!silent.isEmpty()) {
             // One finding for the whole source, whatever other workers record about it at the same time.
             receipts.lock(claim.experimentId());
@@ -351,19 +371,26 @@ public class ClaimedUnits {
                 experimentId,
                 verdicts.entrySet().stream()
                         .collect(Collectors.toMap(each -> each.getKey().number(), Map.Entry::getValue)));
-        return broken.stream()
-                .filter(entry -> !known.contains(entry.number()))
-                .map(entry -> finding(experimentId, entry, requireNonNull(verdicts.get(entry))))
+        List<Entry> fresh =
+                broken.stream().filter(entry -> !known.contains(entry.number())).toList();
+        Optional<LocalDate> deletes = fresh.isEmpty() ? Optional.empty() : scanners.deletes(experimentId);
+        return fresh.stream()
+                .map(entry -> finding(experimentId, entry, requireNonNull(verdicts.get(entry)), deletes))
                 .toList();
     }
 
-    private static Finding finding(int experimentId, Entry entry, Verdict verdict) {
+    private static Finding finding(int experimentId, Entry entry, Verdict verdict, Optional<LocalDate> deletes) {
         return new Finding(
                 experimentId,
                 Problem.BROKEN,
                 entry.path(),
-                "%s: not whole as %s: %s. The copy is the same; look whether the scanner or the export still has it"
-                        .formatted(entry.path(), verdict.format(), verdict.why()));
+                "%s: not whole as %s: %s. The copy is the same; look whether the scanner or the export still has it%s"
+                        .formatted(
+                                entry.path(),
+                                verdict.format(),
+                                verdict.why(),
+                                deletes.map(day -> ". The scanner deletes it on " + DAY.format(day))
+                                        .orElse("")));
     }
 
     /** Returns false if another worker has taken the unit over. */

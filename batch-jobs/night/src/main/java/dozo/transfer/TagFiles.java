@@ -15,6 +15,7 @@ import dozo.send.Route;
 import dozo.send.Sender.Placing;
 import dozo.verify.BagFiles;
 import dozo.verify.BagFiles.ProvenFile;
+import dozo.verify.Contents;
 import dozo.verify.LinkedFiles;
 import dozo.verify.Receipts;
 import java.io.BufferedOutputStream;
@@ -44,18 +45,20 @@ import org.springframework.stereotype.Component;
  *
  * <p>One list serves both, unless a name must be written in two ways ({@link NameForm}): then there is a second list.
  * Names are raw bytes. If one of them is not UTF-8, the bag declares a character set in which every byte is a
- * character. See ADR 0025.
+ * character. See ADR 0025. What the content of files said of whether they are whole is in a list of its own.
  */
 @Component
 public class TagFiles {
 
-    private static final FilePath DATA = FilePath.of("data");
+    static final FilePath DATA = FilePath.of("data");
     /** The names of a bag's tag files. */
     public static final FilePath DECLARATION = FilePath.of("bagit.txt");
 
     public static final FilePath INFO = FilePath.of("bag-info.txt");
     public static final FilePath MANIFEST = FilePath.of("manifest-sha256.txt");
     public static final FilePath SUMS = FilePath.of("sha256sums.txt");
+    /** Which files are whole, suspect or broken; missing if nothing is known of any. */
+    public static final FilePath CONTENT = FilePath.of("content.csv");
     /** The field of a bag's description that says what the names below {@code data} are, and its value if they are codes. */
     public static final String NAMES = "Dozo-Names";
 
@@ -75,10 +78,12 @@ public class TagFiles {
 
     private final BagFiles bagFiles;
     private final LinkedFiles linkedFiles;
+    private final Contents contents;
 
-    public TagFiles(BagFiles bagFiles, LinkedFiles linkedFiles) {
+    public TagFiles(BagFiles bagFiles, LinkedFiles linkedFiles, Contents contents) {
         this.bagFiles = bagFiles;
         this.linkedFiles = linkedFiles;
+        this.contents = contents;
     }
 
     /**
@@ -204,9 +209,9 @@ public class TagFiles {
     public Bag make(Experiment experiment, int siteId, Manifest manifest, long settledUnit) {
         boolean linked = linkedFiles.find(experiment.id(), siteId);
         Map<FilePath, TagFile> files = new LinkedHashMap<>();
-        Listed listed = addList(files, MANIFEST, NameForm.BAG, experiment, siteId, settledUnit, linked);
+        Listed listed = addManifestAndContent(files, experiment, siteId, settledUnit, linked);
         if (listed.formsDiffer) {
-            addList(files, SUMS, NameForm.SHA256SUM, experiment, siteId, settledUnit, linked);
+            addList(files, SUMS, NameForm.SHA256SUM, experiment, siteId, settledUnit, linked, (_, _) -> {});
         }
         files.put(DECLARATION, file(declaration(listed)));
         files.put(INFO, file(info(experiment, manifest, listed)));
@@ -219,7 +224,7 @@ public class TagFiles {
 
     /** Returns the names of all tag files that a bag may ever have. */
     public static Set<FilePath> names() {
-        return Set.of(MANIFEST, SUMS, DECLARATION, INFO, TAG_MANIFEST);
+        return Set.of(MANIFEST, SUMS, CONTENT, DECLARATION, INFO, TAG_MANIFEST);
     }
 
     /** Returns the number of the manifest that this content of {@link #INFO} names; 0: it names none. */
@@ -241,7 +246,32 @@ public class TagFiles {
         } catch (IOException e) {
             content.close();
             throw new UncheckedIOException(e);
+        } catch (RuntimeException | Error e) {
+            content.close();
+            throw e;
         }
+    }
+
+    /** Writes both in one pass over the files: there may be millions. */
+    private Listed addManifestAndContent(
+            Map<FilePath, TagFile> files, Experiment experiment, int siteId, long settledUnit, boolean linked) {
+        Listed[] listed = new Listed[1];
+        TagFile content = file(out -> {
+            try (ContentList judged = new ContentList(out, contents.judged(experiment.id()), experiment.names())) {
+                listed[0] =
+                        addList(files, MANIFEST, NameForm.BAG, experiment, siteId, settledUnit, linked, judged::add);
+            }
+        });
+        if (content.content.length() > 0) {
+            files.put(CONTENT, content);
+        } else {
+            content.content.close();
+        }
+        return listed[0];
+    }
+
+    private interface StandingFile {
+        void file(int entryNumber, FilePath path) throws IOException;
     }
 
     private Listed addList(
@@ -251,12 +281,18 @@ public class TagFiles {
             Experiment experiment,
             int siteId,
             long settledUnit,
-            boolean linked) {
+            boolean linked,
+            StandingFile also) {
         Listed[] written = new Listed[1];
         TagFile file = file(out -> {
             BufferedOutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
             Listed listed = new Listed(buffered, form, experiment.names());
-            bagFiles.each(experiment.id(), siteId, settledUnit, listed::add);
+            bagFiles.each(experiment.id(), siteId, settledUnit, (entryNumber, each, stands, stood) -> {
+                listed.add(each, stands, stood);
+                if (stands) {
+                    also.file(entryNumber, each.path());
+                }
+            });
             if (linked) {
                 addLinks(listed);
             }

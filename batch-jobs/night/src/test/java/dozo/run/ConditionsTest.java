@@ -36,7 +36,7 @@ class ConditionsTest {
             """;
 
     private static final Set<Kind> OF_SOURCE =
-            Set.of(Kind.FROZEN, Kind.LATE, Kind.LATE_SOON, Kind.SOURCE_MISSING, Kind.BLOCKED);
+            Set.of(Kind.FROZEN, Kind.LATE, Kind.LATE_SOON, Kind.SOURCE_MISSING, Kind.BLOCKED, Kind.BROKEN_DELETED_SOON);
 
     private static final List<Seed> SEEDS = List.of(
             new Seed(
@@ -71,6 +71,11 @@ class ConditionsTest {
                             + found("1", "SOURCE_MISSING"),
                     ACKNOWLEDGED),
             finding(Kind.BLOCKED, "UNREADABLE"),
+            brokenAndDeletedSoon("delete from scanner"),
+            brokenAndDeletedSoon("update scanner set purge_days = 30"),
+            brokenAndDeletedSoon("update scanner set purge_days = null"),
+            brokenAndDeletedSoon("update experiment set acquired_on = current_date - 9"),
+            brokenAndDeletedSoon(ACKNOWLEDGED),
             ofSite(Kind.SITE_KEY_CHANGED),
             ofSite(Kind.SITE_FULL),
             ofSite(Kind.SITE_UNREACHABLE),
@@ -182,6 +187,14 @@ class ConditionsTest {
 
     private static Seed finding(Kind kind, String reason) {
         return new Seed(kind, "p", "p/E1", found("1", reason), ACKNOWLEDGED);
+    }
+
+    private static Seed brokenAndDeletedSoon(String end) {
+        return new Seed(Kind.BROKEN_DELETED_SOON, "p", "p/E1", """
+                with told as (insert into scanner (code, purge_days) values ('3T', 4)
+                              on conflict (code) do update set purge_days = excluded.purge_days),
+                     acquired as (update experiment set scanner = '3T', acquired_on = current_date where code = 'E1')
+                """ + found("1", "BROKEN"), end);
     }
 
     private static Seed ofSite(Kind kind) {

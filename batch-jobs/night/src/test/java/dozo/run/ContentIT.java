@@ -1,20 +1,28 @@
 package dozo.run;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.content.Verdict.State;
+import dozo.copy.Trees;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
+import dozo.registry.Scanners;
+import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.verify.AllSeries;
+import dozo.verify.AllSeries.Series;
 import dozo.verify.Contents;
 import dozo.verify.Contents.Count;
 import dozo.verify.Contents.NotWhole;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -160,7 +168,148 @@ class ContentIT {
         assertThat(night.findings(first)).noneMatch(finding -> finding.open());
     }
 
-    /** What was judged is in no record at a site. */
+    /** Names are bytes, and one line is one file. */
+    @Test
+    void theBagListsWhatWasJudgedInTheOrderOfItsManifest() throws Exception {
+        open();
+        Files.write(source.resolve("whole.gz"), gzip(2_000));
+        Files.write(source.resolve("a \"cut\", 1%0A\n.gz"), cut(gzip(2_000)));
+        Files.write(Trees.named(source, "脳.gz", "windows-31j"), gzip(1_000));
+        Files.writeString(source.resolve("text"), "nobody knows");
+        night.run();
+        Path bag = root.resolve("p/E1");
+
+        NightlyBackupIT.assertChecks(bag);
+        List<String> lines = Files.readAllLines(bag.resolve("content.csv"), ISO_8859_1);
+        assertThat(lines.getFirst()).isEqualTo("state,format,why,path");
+        assertThat(lines.subList(1, lines.size()))
+                .satisfiesExactlyInAnyOrder(
+                        line -> assertThat(line).isEqualTo("whole,gzip,,data/whole.gz"),
+                        line -> assertThat(line).isEqualTo("whole,gzip,,data/\u0094].gz"),
+                        line -> assertThat(line)
+                                .startsWith("broken,gzip,\"it ends after")
+                                .endsWith(",\"data/a \"\"cut\"\", 1%250A%0A.gz\""));
+        List<String> manifest = Files.readAllLines(bag.resolve("manifest-sha256.txt"), ISO_8859_1).stream()
+                .map(line -> line.substring(line.indexOf("data/")))
+                .filter(name -> !name.equals("data/text"))
+                .toList();
+        assertThat(lines.stream().skip(1).map(ContentIT::path)).isEqualTo(manifest);
+    }
+
+    private static String path(String line) {
+        return line.endsWith("\"")
+                ? line.substring(line.lastIndexOf(",\"data/") + 2, line.length() - 1)
+                        .replace("\"\"", "\"")
+                : line.substring(line.lastIndexOf("data/"));
+    }
+
+    /** What the source has deleted stays in the bag, and in the list; of a changed file, the new content counts. */
+    @Test
+    void theListSaysWhatStandsInTheBag() throws Exception {
+        open();
+        Files.write(source.resolve("gone.gz"), cut(gzip(2_000)));
+        Files.write(source.resolve("changed.gz"), cut(gzip(2_000)));
+        night.run();
+        Path list = root.resolve("p/E1/content.csv");
+        String first = Files.readString(list);
+        Object written = Files.getLastModifiedTime(list);
+
+        Files.delete(source.resolve("gone.gz"));
+        Files.writeString(source.resolve("text"), "nobody knows");
+        night.complete();
+
+        assertThat(list).hasContent(first);
+        assertThat(Files.getLastModifiedTime(list)).as("not written again").isEqualTo(written);
+
+        Files.write(source.resolve("changed.gz"), gzip(2_000));
+        night.complete();
+
+        assertThat(Files.readAllLines(list))
+                .hasSize(3)
+                .anySatisfy(line -> assertThat(line).startsWith("broken,gzip,").endsWith(",data/gone.gz"))
+                .contains("whole,gzip,,data/changed.gz");
+        assertThat(root.resolve(".dozo/versions/p/E1/3/content.csv")).hasContent(first);
+    }
+
+    @Test
+    void aScrubFindsAChangedListAndTheNextNightWritesItAgain() throws Exception {
+        open();
+        Files.write(source.resolve("a.gz"), gzip(2_000));
+        night.complete();
+        Path list = root.resolve("p/E1/content.csv");
+        String written = Files.readString(list);
+        Trees.flip(list, 1);
+
+        Run scrub = night.scrub();
+
+        assertThat(night.findings(scrub))
+                .filteredOn(finding -> finding.reason() == Problem.TAGS_ALTERED)
+                .extracting(finding -> finding.message())
+                .containsExactly(
+                        "the tag file p/E1/content.csv differs from what was written (ALTERED); the next night writes it again");
+        night.complete();
+        assertThat(list).hasContent(written);
+    }
+
+    @Test
+    void whereTheScannerDeletesSoonTheFindingSaysWhen() throws Exception {
+        open();
+        night.get(Scanners.class).put(new Scanner("3T-A", List.of(), 4), "test");
+        night.update("update experiment set scanner = '3T-A', acquired_on = date '2026-11-30'");
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+
+        assertThat(night.findings(night.run()))
+                .singleElement()
+                .satisfies(finding ->
+                        assertThat(finding.message()).endsWith(". The scanner deletes it on Friday, 2026-12-04"));
+    }
+
+    /** A data set without image (PS3.5 section 7.1.3, implicit little endian). */
+    private void instance(String name, String series, int number) throws IOException {
+        ByteBuffer data = ByteBuffer.allocate(1_024).order(ByteOrder.LITTLE_ENDIAN);
+        element(data, 0x0008_0016, "1.2.840.10008.5.1.4.1.1.66\0");
+        element(data, 0x0008_103E, "T1w  ");
+        element(data, 0x0020_000E, "1.2." + series);
+        element(data, 0x0020_0011, series);
+        element(data, 0x0020_0013, String.valueOf(number));
+        Files.write(source.resolve(name), Arrays.copyOf(data.array(), data.position()));
+    }
+
+    private static void element(ByteBuffer data, int tag, String text) {
+        String value = text.length() % 2 == 0 ? text : text + " ";
+        data.putShort((short) (tag >>> Short.SIZE)).putShort((short) tag).putInt(value.length());
+        data.put(value.getBytes(ISO_8859_1));
+    }
+
+    /** Numbers may begin anywhere, repeat, and come in two nights; those that are far apart count nothing. */
+    @Test
+    void aHoleInTheNumbersOfASeriesIsShownAndNoFinding() throws Exception {
+        open();
+        for (int i = 11; i <= 30; i++) {
+            if (i != 20 && i != 23 && i != 24) {
+                instance("hole-" + i, "7", i);
+            }
+            instance("whole-" + i, "8", i);
+            instance("apart-" + i, "9", 100 * i);
+        }
+        instance("echo-2", "8", 15);
+        instance("one", "10", 20);
+        night.complete();
+        instance("later", "7", 20);
+        night.complete();
+
+        List<Series> series = night.get(AllSeries.class).of(night.experiment().id());
+
+        assertThat(series)
+                .extracting(Series::number, Series::description, Series::images, Series::state, Series::why)
+                .containsExactly(
+                        tuple(7, "T1w", 18L, State.SUSPECT, "18 of 20 images: 23 to 24 are missing"),
+                        tuple(8, "T1w", 20L, State.UNKNOWN, ""),
+                        tuple(9, "T1w", 20L, State.UNKNOWN, ""),
+                        tuple(10, "T1w", 1L, State.UNKNOWN, ""));
+    }
+
+    /** A catalogue that was rebuilt from the bags alone, without records. */
     @Test
     void aRebuiltCatalogueDoesNotForgetWhatIsBroken() throws Exception {
         open();

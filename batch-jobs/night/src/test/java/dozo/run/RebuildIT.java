@@ -543,11 +543,68 @@ class RebuildIT extends NightAtSite {
 
     /** Replaces the bag's list, as somebody could who may write there. */
     private void list(String text) throws IOException {
-        Files.writeString(bag.resolve("manifest-sha256.txt"), text);
+        tagFile("manifest-sha256.txt", text);
+    }
+
+    /** Writes a tag file into the bag, as somebody does who may write there. */
+    private void tagFile(String name, String text) throws IOException {
+        Files.writeString(bag.resolve(name), text);
         Path tags = bag.resolve("tagmanifest-sha256.txt");
-        String digest = dozo.file.Digest.ofContent(Files.readAllBytes(bag.resolve("manifest-sha256.txt")))
-                .toString();
-        Files.writeString(tags, Files.readString(tags).replaceFirst("[0-9a-f]{64}(?=  manifest-sha256)", digest));
+        String digest = dozo.file.Digest.ofText(text).toString();
+        Files.writeString(tags, Files.readString(tags).replaceFirst("[0-9a-f]{64}(?=  " + name + ")", digest));
+    }
+
+    @Test
+    void whatContentSaidIsReadFromTheBag() throws Exception {
+        Night.write(source, Map.of("whole.json", "{}", "sub/cut, \"1\"\n.json", "{", "text", "nobody knows"));
+        Files.writeString(Trees.named(source, "脳.json", "windows-31j"), "[]");
+        night.register("E1", source);
+        night.run();
+        Map<Path, FileTime> tagFiles = tagFiles();
+
+        Run run = rebuild();
+
+        rebuilt.assertComplete(run);
+        assertThat(contents(rebuilt)).isEqualTo(contents(night)).hasSize(3);
+        rebuilt.register("E1", restored(rebuilt.experiment()));
+        rebuilt.complete();
+        assertThat(tagFiles()).as("no tag file was written again").isEqualTo(tagFiles);
+    }
+
+    @Test
+    void ofAContentListOnlyWhatCanBeReadIsUsed() throws Exception {
+        safe(Map.of("a.json", "{}", "b.json", "[]"));
+        tagFile("content.csv", """
+                state,format,why,path
+                broken,JSON,it was so,data/a.json
+                broken,JSON,its place is nowhere,data/none.json
+                unknown,JSON,no such verdict,data/b.json
+                whole,JSON,whole for a reason,data/b.json
+                broken,JSON,,data/b.json
+                whole,,,data/b.json
+                broken,JSON,\0,data/b.json
+                whole,JSON,,data/../b.json
+                whole,JSON,,
+                whole,JSON,data/b.json
+                whole,JSON,,"data/b.json
+                """);
+
+        Run run = rebuild();
+
+        assertThat(rebuilt.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::message)
+                .as("equal ones are one finding")
+                .containsExactly(tuple(
+                        Problem.UNPARSED,
+                        "a line of the bag's content.csv cannot be parsed; what it says is not known"));
+        assertThat(contents(rebuilt)).containsExactly("a.json BROKEN JSON it was so");
+    }
+
+    private static List<String> contents(Night of) {
+        return of.texts("""
+                select convert_from(e.name, 'LATIN1') || ' ' || concat_ws(' ', j.state, j.format, nullif(j.why, ''))
+                from judged_entry j join entry e using (experiment_id, entry_no) order by e.name
+                """);
     }
 
     @Test

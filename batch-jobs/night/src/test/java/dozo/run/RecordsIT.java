@@ -117,6 +117,25 @@ class RecordsIT extends NightAtSite {
     }
 
     @Test
+    void verdictsOnContentComeBack() throws Exception {
+        register(Map.of("cut.json", "{", "whole.json", "{}"));
+        night.run();
+        Night.write(source, Map.of("later.json", "[1"));
+        record(night.run());
+        assertThat(records("p/E1")).hasSize(2);
+
+        assertThat(load(new RecordFolder(root)).broken()).isEmpty();
+
+        assertThat(contents(rebuilt)).isEqualTo(contents(night.jdbc()));
+        assertThat(text(rebuilt, "select string_agg(state, ' ' order by content_id) from content"))
+                .isEqualTo(text(night.jdbc(), "select string_agg(state, ' ' order by content_id) from content"))
+                .contains("BROKEN", "WHOLE");
+        assertThat(count("select nextval(pg_get_serial_sequence('content', 'content_id'))"))
+                .as("no number is given twice")
+                .isGreaterThan(night.count("select max(content_id) from content"));
+    }
+
+    @Test
     void aNightWithoutAChangeWritesNoSegment() throws Exception {
         safe(Map.of("a", "1"));
         List<Path> segments = records("p/E1");

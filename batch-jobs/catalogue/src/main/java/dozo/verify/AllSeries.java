@@ -1,0 +1,127 @@
+package dozo.verify;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dozo.content.Instance;
+import dozo.content.Verdict.State;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The DICOM series of experiments, and which numbers their images have. Numbers need not be consecutive, nor begin anywhere,
+ * nor be unique, and a scan may have been stopped: a hole is shown, and never an alarm.
+ */
+@Component
+public class AllSeries {
+
+    private static final int SERIES_MAX = 1_000;
+    private static final int HOLES_MAX = 10;
+
+    /** Where fewer of the numbers are there, one in so many missing, they do not count images. */
+    private static final int MISSING_MAX = 4;
+
+    private final JdbcClient jdbc;
+
+    /**
+     * A series.
+     *
+     * @param seriesUid its SeriesInstanceUID
+     * @param number missing: its files do not say it
+     * @param description as the scanner calls it
+     * @param images how many numbers of images there are
+     * @param why what may be missing, for people; empty: no hole. Missing last images leave none
+     */
+    public record Series(String seriesUid, @Nullable Integer number, String description, long images, String why) {
+
+        /** Returns {@code SUSPECT} if numbers are missing, else {@code UNKNOWN}: nobody knows how many there should be. */
+        @JsonProperty
+        public State state() {
+            return why.isEmpty() ? State.UNKNOWN : State.SUSPECT;
+        }
+    }
+
+    /** What files have in common. */
+    private record Key(String uid, @Nullable Integer number, String description) {}
+
+    public AllSeries(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** Records the places of files, which were read together. */
+    public void add(int experimentId, List<Instance> instances) {
+        Map<Key, List<Integer>> numbers = instances.stream()
+                .collect(Collectors.groupingBy(
+                        each -> new Key(each.seriesUid(), each.seriesNumber(), each.description()),
+                        Collectors.mapping(Instance::number, Collectors.toList())));
+        numbers.forEach((key, those) -> jdbc.sql("""
+                        insert into image_series (experiment_id, series_uid, number, description, instance_numbers)
+                        select :experiment, :uid, :number::integer, :description, range_agg(int4range(n, n + 1))
+                        from unnest(:numbers::integer[]) as n
+                        """)
+                .param("experiment", experimentId)
+                .param("uid", key.uid)
+                .param("number", key.number)
+                .param("description", key.description)
+                .param("numbers", those.toArray(Integer[]::new))
+                .update());
+    }
+
+    /** Returns the series of an experiment by number, at most {@value #SERIES_MAX}. */
+    public List<Series> of(int experimentId) {
+        return jdbc.sql("""
+                        with together as (
+                            select series_uid, min(number) as number, max(description) as description, range_agg(r) as there
+                            from image_series cross join lateral unnest(instance_numbers) as n (r)
+                            where experiment_id = :experiment
+                            group by series_uid
+                            order by number nulls last, series_uid
+                            limit :most
+                        ), holed as (
+                            select t.*, int4multirange(range_merge(there)) - there as holes,
+                                   upper(there) - lower(there) as expected,
+                                   (select sum(upper(r) - lower(r)) from unnest(there) as n (r)) as images
+                            from together t
+                        )
+                        select series_uid, number, description, images, expected,
+                               array(select lower(r) from unnest(holes) as n (r) order by r limit :holes) as first,
+                               array(select upper(r) - 1 from unnest(holes) as n (r) order by r limit :holes) as last
+                        from holed
+                        order by number nulls last, series_uid
+                        """)
+                .param("experiment", experimentId)
+                .param("most", SERIES_MAX)
+                .param("holes", HOLES_MAX + 1)
+                .query((row, n) -> new Series(
+                        row.getString("series_uid"),
+                        row.getObject("number", Integer.class),
+                        row.getString("description"),
+                        row.getLong("images"),
+                        why(
+                                row.getLong("images"),
+                                row.getLong("expected"),
+                                (Integer[]) row.getArray("first").getArray(),
+                                (Integer[]) row.getArray("last").getArray())))
+                .list();
+    }
+
+    private static String why(long images, long expected, Integer[] first, Integer[] last) {
+        if (images == expected || (expected - images) * MISSING_MAX > expected) {
+            return "";
+        }
+        List<String> holes = new ArrayList<>(IntStream.range(0, Math.min(first.length, HOLES_MAX))
+                .mapToObj(i ->
+                        first[i].equals(last[i]) ? "%d".formatted(first[i]) : "%d to %d".formatted(first[i], last[i]))
+                .toList());
+        if (first.length > HOLES_MAX) {
+            holes.add("others");
+        }
+        String missing = String.join(", ", holes);
+        return "%,d of %,d images: %s %s missing"
+                .formatted(images, expected, missing, expected - images == 1 ? "is" : "are");
+    }
+}

@@ -1,0 +1,58 @@
+package dozo.content;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What a data set says of its place in a series. */
+final class DicomSeries {
+
+    private static final int DESCRIPTION = 0x0008_103E;
+    private static final int SERIES_UID = 0x0020_000E;
+    private static final int SERIES_NUMBER = 0x0020_0011;
+    private static final int NUMBER = 0x0020_0013;
+
+    private static final Pattern UID = Pattern.compile("[0-9.]{1,64}");
+
+    /** Larger or negative numbers count nothing. */
+    private static final Pattern DIGITS = Pattern.compile("\\+?[0-9]{1,9}");
+
+    private String uid = "";
+    private String description = "";
+    private @Nullable Integer seriesNumber;
+    private @Nullable Integer number;
+
+    /** Returns whether an element says something of the series. */
+    static boolean isAttribute(int tag) {
+        return switch (tag) {
+            case DESCRIPTION, SERIES_UID, SERIES_NUMBER, NUMBER -> true;
+            default -> false;
+        };
+    }
+
+    /** Takes the value of an attribute. What has the wrong form says nothing. */
+    void take(int tag, ByteBuffer value) {
+        String text = StandardCharsets.UTF_8.decode(value.duplicate()).toString();
+        text = text.replaceAll("\\p{Cntrl}", " ").strip();
+        switch (tag) {
+            case DESCRIPTION -> description = text;
+            case SERIES_UID -> uid = UID.matcher(text).matches() ? text : "";
+            case SERIES_NUMBER -> seriesNumber = number(text);
+            case NUMBER -> number = number(text);
+            default -> throw new IllegalArgumentException("not of the series: %08x".formatted(tag));
+        }
+    }
+
+    private static @Nullable Integer number(String text) {
+        return DIGITS.matcher(text).matches() ? Integer.valueOf(text) : null;
+    }
+
+    /** Returns the place; empty: the data set does not say it. */
+    Optional<Instance> instance() {
+        return uid.isEmpty() || number == null
+                ? Optional.empty()
+                : Optional.of(new Instance(uid, seriesNumber, description, number));
+    }
+}

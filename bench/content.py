@@ -5,22 +5,29 @@ The generator (damage.py) says of each damage beforehand whether any rule can kn
 
 import collections
 import os
+import statistics
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 from centre import Centre
 from damage import ACROSS, CERTAIN, HINT, KINDS, NOBODY, damages, samples_of
+from data import MB
 from measure import workspace
 from processes import CannotMeasure
 from program import LIBRARIES, build, classes, find_java
 from row import at_least, at_most, exactly, shown
 from server import Server
-from table import markdown
+from service import seconds_of
+from table import markdown, spread
 
 COUNT = 500
 FOUND_MIN = 0.99
 FALSE_MAX = 0.001
 A_FOLDER = 50  # damages of an experiment
+COST_MAX = 1.05
+COST_EXPERIMENTS, COST_FILES, COST_ROUNDS, COST_WARM_UPS = 32, 128, 3, 2
+COST_BYTES_MAX = 2 * MB
 FUZZED, FUZZED_SHORT = 10**7, 10**6  # bytes of each format
 HEAP_MB = 64
 LIMIT_SECONDS = 900
@@ -33,6 +40,7 @@ def add_options(parser):
     parser.add_argument('--short', action='store_true', help='a tenth of the random bytes')
     parser.add_argument('--seed', type=int, default=55, help='of the damages (default 55)')
     parser.add_argument('--healthy', metavar='DIR', action='append', default=[], help='more healthy files; may be repeated')
+    parser.add_argument('--cost', action='store_true', help='only: nights of healthy files with and without the checks; 10 min, 10 GB')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
 
@@ -45,6 +53,8 @@ def measure(options):
     samples, lacking = samples_of(shared)
     made = damages(samples, COUNT, options.seed)
     with workspace(options.work) as (_, folder):
+        if options.cost:
+            return shown('cost', cost(folder, samples)), ''
         shortfalls = shown('night', night(folder, made, [shared, *options.healthy]))
         shortfalls += shown('random bytes', fuzz(folder, samples, FUZZED_SHORT if options.short else FUZZED, options.seed))
     return shortfalls, f'without {", ".join(lacking)}' if lacking else ''
@@ -65,15 +75,50 @@ def night(folder, made, healthy):
             verdicts.update({source / file['path']: file for file in centre.service.all(content + '/files')})
             for count in centre.service.get(content) if number >= len(sources) - len(healthy) else ():
                 counts[count['format'] or 'unknown'][count['state']] += count['files']
-    damaged = {place(folder, number) / name for number, damage in enumerate(made) for name in damage.victims}
+    damaged = {place(folder, number) / name for number, damage in enumerate(made) for name in names_of(damage)}
     accused = {path: file for path, file in verdicts.items() if file['state'] == 'BROKEN' and path not in damaged}
     return [*found(folder, made, verdicts), false_alarms(accused, counts)]
+
+
+def cost(folder, samples):
+    """Compares nights of the same healthy files with and without the checks."""
+    files = [(name, data) for sample in samples for name, data in sample.files.items() if len(data) <= COST_BYTES_MAX]
+    seconds, cpus = collections.defaultdict(list), collections.defaultdict(list)
+    with Server(folder / 'sshd') as server, ExitStack() as stack:
+        centres = {}
+        for inspect in ('true', 'false'):
+            centres[inspect] = stack.enter_context(Centre(folder / inspect, server, DOZO_INGEST_INSPECT=inspect))
+        for number in range(-COST_WARM_UPS, COST_ROUNDS):
+            sources = [folder / f'night{number}' / f'e{i}' for i in range(COST_EXPERIMENTS)]
+            for i, source in enumerate(sources):
+                picked = [files[(i * COST_FILES + k) % len(files)] for k in range(COST_FILES)]
+                lay(source, {f'{k}-{name}': data for k, (name, data) in enumerate(picked)})
+            os.sync()
+            for inspect, centre in centres.items():
+                centre.register(sources)
+                cpu = centre.cpu_seconds()
+                took = seconds_of(centre.service.ended(centre.start()))
+                if number >= 0:
+                    seconds[inspect].append(took)
+                    cpus[inspect].append(centre.cpu_seconds() - cpu)
+    about = f'{COST_EXPERIMENTS} × {COST_FILES} files of known formats, with / without'
+    return [ratio(f'{about}, time', seconds), ratio(f'{about}, processor time of the service', cpus)]
+
+
+def ratio(name, values):
+    with_checks, without = statistics.median(values['true']), statistics.median(values['false'])
+    return at_most(name, with_checks / without, COST_MAX, f'{with_checks / without:.2f}: {spread(values["true"])}, {spread(values["false"])} s', True)
 
 
 def lay(folder, files):
     folder.mkdir(parents=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
+
+
+def names_of(damage):
+    """Returns the names of its files, and of those that belong to them: a header is told of what its data lacks."""
+    return {*damage.files, *damage.victims}
 
 
 def place(folder, number):
@@ -85,7 +130,7 @@ def found(folder, made, verdicts):
     cells, totals = (collections.defaultdict(collections.Counter) for _ in range(2))
     missed = []
     for number, damage in enumerate(made):
-        told = [verdicts[path] for name in damage.victims if (path := place(folder, number) / name) in verdicts]
+        told = [verdicts[path] for name in names_of(damage) if (path := place(folder, number) / name) in verdicts]
         state = min((each['state'] for each in told), default='missed')  # BROKEN is before SUSPECT
         totals[damage.known][state] += 1
         if damage.known in (CERTAIN, ACROSS):

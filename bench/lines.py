@@ -30,6 +30,7 @@ from tunnel import ACKNOWLEDGED, MTU_MAX, NEEDLESS, RETRANSMITTED, ROUND_TRIP_MI
 MEGABITS = 1000
 MTU_MIN = 1280  # of IPv6
 LIMITS = {'Dozo': 100, 'tar': 20}  # seconds
+STREAMS, IMBALANCE_SECONDS = 8, 15
 LEAD_SECONDS = 3  # until the streams beside have their rate
 HEADER_BYTES = 40 + 12  # of IPv4 and TCP with times
 ERROR_MAX, ROUND_TRIP_ERROR_MS_MAX, DEVIATIONS_MAX = 0.03, 1, 4
@@ -111,6 +112,7 @@ def measure(options):
                 source = even(f'lines-{count}-{size}', count, size, 1).make(data_folder)
                 shares |= copied(options, line, name, source, folder / f'{number}-{size}')
     print(table(shares))
+    print(imbalance(options, short))
     if options.picture:
         Path(options.picture).write_text(svg(shares, options), encoding='utf-8')
     return shortfalls, 'short: not judged' if short else ''
@@ -140,6 +142,21 @@ def checked(options, judged):
     measured = f'{again - needless:.0f} of {sent:.0f} packets'
     rows.append(at_most('1 % loss: error in standard deviations', deviations, DEVIATIONS_MAX, measured, judged))
     return rows
+
+
+def imbalance(options, short):
+    """Compares connections whose blocks come from one queue, as Dozo's, with connections that have an equal part each and wait for the
+    slowest."""
+    rows = []
+    for line in LINES_SHORT if short else (FAR, *LOSSY):
+        with link(options, line) as tunnel, Streams(tunnel, STREAMS, line.address) as streams:
+            time.sleep(LEAD_SECONDS)
+            before, began = streams.each(ACKNOWLEDGED), time.monotonic()
+            time.sleep(1 if short else IMBALANCE_SECONDS)
+            full = options.megabits * 125_000 * (time.monotonic() - began)
+            moved = [after - value for after, value in zip(streams.each(ACKNOWLEDGED), before)]
+        rows.append((line, f'{sum(moved) / full:.2f}', f'{STREAMS * min(moved) / full:.2f}', f'{max(moved) / max(1, min(moved)):.1f}'))
+    return markdown((f'{STREAMS} plain connections', 'one queue', 'equal parts', 'fastest / slowest'), rows) + '\n'
 
 
 def link(options, line):

@@ -224,9 +224,12 @@ class Streams:
 
     def total(self, field):
         """Returns the sum of a field of all connections, as the kernel counts."""
+        return sum(self.each(field))
+
+    def each(self, field):
         kind, place = field
         facts = [each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256) for each in self.connections]
-        return sum(struct.unpack_from(kind, each, place)[0] for each in facts)
+        return [struct.unpack_from(kind, each, place)[0] for each in facts]
 
     def during(self, seconds, *fields):
         """Returns how much the fields grow a second."""

@@ -29,7 +29,10 @@ public class Contents {
             from content c cross join lateral unnest(c.entry_nos) as n (entry_no)
             join entry e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
             join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
-            where c.experiment_id = :experiment and c.state <> 'WHOLE'
+            where c.experiment_id = :experiment and c.state <> 'WHOLE' and not exists (
+                    select from content l
+                    where l.experiment_id = c.experiment_id and l.content_id > c.content_id and l.state = 'WHOLE'
+                      and n.entry_no = any(l.entry_nos))
             """;
 
     private static final int FETCH = 1_000;
@@ -157,8 +160,8 @@ public class Contents {
     /** Returns those of these entries that are recorded as broken. */
     public Set<Integer> broken(int experimentId, Set<Integer> entries) {
         return Set.copyOf(jdbc.sql("""
-                        select distinct entry_no from content, unnest(entry_nos) as n (entry_no)
-                        where experiment_id = :experiment and state = 'BROKEN' and entry_no = any(:entries)
+                        select entry_no from judged_entry
+                        where experiment_id = :experiment and entry_no = any(:entries) and state = 'BROKEN'
                         """)
                 .param("experiment", experimentId)
                 .param("entries", entries.toArray(Integer[]::new))

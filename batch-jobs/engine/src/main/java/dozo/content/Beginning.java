@@ -3,6 +3,7 @@ package dozo.content;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /**
  * The beginning of a file, by which formats know their own.
@@ -38,6 +39,13 @@ record Beginning(ByteBuffer bytes, long sizeBytes, String name) {
     /** Returns the bytes in this order, from 0 to the limit; absolute reads only. */
     ByteBuffer in(ByteOrder order) {
         return bytes.duplicate().order(order);
+    }
+
+    /** Returns the name with another ending, in the same case of letters. */
+    String withEnding(String lower) {
+        int dot = name.lastIndexOf('.') + 1;
+        boolean upper = name.substring(dot).equals(name.substring(dot).toUpperCase(Locale.ROOT));
+        return name.substring(0, dot) + (upper ? lower.toUpperCase(Locale.ROOT) : lower);
     }
 
     /** Returns whether the name ends so, in any case of letters. */

@@ -117,8 +117,8 @@ abstract class Check {
         }
     }
 
-    /** Returns the file's place in a DICOM series, as far as it has passed. */
-    Optional<Instance> instance() {
+    /** Returns what the file says of others, as far as it has passed. */
+    Optional<Relation> relation() {
         return Optional.empty();
     }
 

@@ -1,14 +1,18 @@
 package dozo.content;
 
+import dozo.content.Verdict.State;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The two main files of a CTF MEG folder, each by itself (as read by MNE-Python, {@code mne/io/ctf}), big endian. The header
- * {@code .res4} says its length in parts. The data {@code .meg4} are 32-bit samples, whose number only the header knows: such a
- * file is broken or unknown, never whole.
+ * {@code .res4} says its length in parts. The data {@code .meg4} are 32-bit samples, whose number only the header knows: by
+ * itself, such a file is broken or unknown, never whole.
  */
 final class Ctf implements Format {
 
@@ -18,7 +22,7 @@ final class Ctf implements Format {
     @Override
     public @Nullable Check check(Beginning file) {
         if (starts(file, "MEG41RS\0", "MEG42RS\0")) {
-            return new Header();
+            return new Header(file);
         }
         return starts(file, "MEG4CPT", "MEG41CP\0", "MEG42CP\0") ? new Data() : null;
     }
@@ -30,7 +34,9 @@ final class Ctf implements Format {
     private static final class Header extends Check {
 
         private static final int FIXED_BYTES = 1_844;
+        private static final int SAMPLES_AT = 1_288;
         private static final int CHANNELS_AT = 1_292;
+        private static final int TRIALS_AT = 1_312;
         private static final int DESCRIPTION_BYTES_AT = 1_836;
         private static final int FILTER_BYTES = 18;
         private static final int PARAMETERS_AT = 16;
@@ -40,12 +46,20 @@ final class Ctf implements Format {
 
         private static final int COEFFICIENT_BYTES = 1_992;
 
+        /** A part has at most 2 GiB, and nobody begins the next one much earlier. */
+        private static final long PART_BYTES_MIN = 1L << 30;
+
+        private static final int PARTS_MAX = 99;
+
+        private final Beginning file;
         private Step step = Step.FIXED;
+        private @Nullable Companions companions;
         private int channels;
         private int filters;
 
-        Header() {
+        Header(Beginning file) {
             super(RES4);
+            this.file = file;
             want(FIXED_BYTES);
         }
 
@@ -70,6 +84,7 @@ final class Ctf implements Format {
             switch (step) {
                 case FIXED -> {
                     channels = count(bytes.getShort(CHANNELS_AT));
+                    companions = data(bytes.getInt(SAMPLES_AT), bytes.getShort(TRIALS_AT));
                     skip(Math.max(0, bytes.getInt(DESCRIPTION_BYTES_AT)));
                     step = Step.FILTERS;
                     want(Short.BYTES);
@@ -89,6 +104,26 @@ final class Ctf implements Format {
                 }
                 case REST -> throw new IllegalStateException();
             }
+        }
+
+        /** The samples of all trials. If a recording is stopped, there are fewer trials than its header says. */
+        private @Nullable Companions data(int samples, short trials) {
+            if (samples <= 0 || channels == 0 || trials <= 0 || !file.isNamed(".res4")) {
+                return null;
+            }
+            long trialBytes = (long) Integer.BYTES * samples * channels;
+            String stem = file.name().substring(0, file.name().lastIndexOf('.') + 1);
+            long parts = Math.min(PARTS_MAX, trialBytes * trials / PART_BYTES_MIN + 1);
+            List<String> names = Stream.concat(
+                            Stream.of("meg4"), LongStream.rangeClosed(1, parts).mapToObj("%d_meg4"::formatted))
+                    .map(stem::concat)
+                    .toList();
+            return new Companions(names, Data.MAGIC_BYTES, trialBytes * trials, trialBytes, State.SUSPECT);
+        }
+
+        @Override
+        Optional<Relation> relation() {
+            return Optional.ofNullable(companions);
         }
 
         private static int count(short value) throws NotWhole {

@@ -176,8 +176,8 @@ final class Dicom implements Format {
         }
 
         @Override
-        Optional<Instance> instance() {
-            return rest == null ? Optional.empty() : rest.instance();
+        Optional<Relation> relation() {
+            return rest == null ? Optional.empty() : rest.relation();
         }
 
         @Override
@@ -243,8 +243,8 @@ final class Dicom implements Format {
         }
 
         @Override
-        Optional<Instance> instance() {
-            return data.instance();
+        Optional<Relation> relation() {
+            return data.relation();
         }
 
         @Override

@@ -40,7 +40,7 @@ final class DicomData extends DicomElements {
     }
 
     @Override
-    Optional<Instance> instance() {
+    Optional<Relation> relation() {
         return series.instance();
     }
 

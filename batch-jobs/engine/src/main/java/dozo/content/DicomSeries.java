@@ -50,7 +50,7 @@ final class DicomSeries {
     }
 
     /** Returns the place; empty: the data set does not say it. */
-    Optional<Instance> instance() {
+    Optional<Relation> instance() {
         return uid.isEmpty() || number == null
                 ? Optional.empty()
                 : Optional.of(new Instance(uid, seriesNumber, description, number));

@@ -96,9 +96,11 @@ public final class Inspection {
         return Objects.requireNonNull(verdict);
     }
 
-    /** Returns the file's place in a DICOM series, after the last byte; empty: it does not say it. */
-    public Optional<Instance> instance() {
-        return check == null ? Optional.empty() : check.instance();
+    /** Returns what the file says of others, after the last byte; empty: nothing. */
+    public Optional<Relation> relation() {
+        return check == null
+                ? Optional.empty()
+                : check.relation().filter(each -> !(each instanceof Companions those) || those.areNamed());
     }
 
     /** Returns the format that was recognised; empty before enough bytes came, or if it is not known. */

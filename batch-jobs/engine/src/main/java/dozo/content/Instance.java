@@ -10,4 +10,5 @@ import org.jspecify.annotations.Nullable;
  * @param description (0008,103E), for people; may be empty
  * @param number (0020,0013), from 0
  */
-public record Instance(String seriesUid, @Nullable Integer seriesNumber, String description, int number) {}
+public record Instance(String seriesUid, @Nullable Integer seriesNumber, String description, int number)
+        implements Relation {}

@@ -56,6 +56,58 @@ final class Nifti implements Format {
         return null;
     }
 
+    /**
+     * Returns where the images end, by their header.
+     *
+     * @param first whether it is of NIfTI-1 or Analyze 7.5, else of NIfTI-2
+     * @param from where they begin at the earliest
+     */
+    static long imagesEnd(ByteBuffer header, boolean first, long from) throws NotWhole {
+        int type = header.getShort(first ? 70 : 12);
+        int bits = header.getShort(first ? 72 : 14);
+        double offset = first ? header.getFloat(108) : header.getLong(168);
+        if (!Integer.valueOf(bits).equals(BITS.get(type)) || !(offset < MAX_OFFSET)) {
+            throw NotWhole.unknown();
+        }
+        return Math.addExact(Math.max((long) offset, from), bytes(voxels(header, first), bits));
+    }
+
+    private static long bytes(long voxels, int bits) throws NotWhole {
+        try {
+            return Math.ceilDiv(Math.multiplyExact(voxels, bits), Byte.SIZE);
+        } catch (ArithmeticException e) {
+            throw NotWhole.broken("its dimensions are impossible");
+        }
+    }
+
+    private static long voxels(ByteBuffer header, boolean first) throws NotWhole {
+        int count = (int) dimension(header, first, 0);
+        if (count < 1 || count > DIMENSIONS_MAX) {
+            throw NotWhole.unknown();
+        }
+        long voxels = 1;
+        for (int i = 1; i <= count; i++) {
+            long length = dimension(header, first, i);
+            if (i == 1 && first && length == -1) {
+                // FreeSurfer writes more vertices than 16 bits can count into glmin.
+                length = header.getInt(144);
+            }
+            if (length <= 0) {
+                throw NotWhole.unknown();
+            }
+            try {
+                voxels = Math.multiplyExact(voxels, length);
+            } catch (ArithmeticException e) {
+                throw NotWhole.broken("its dimensions are impossible");
+            }
+        }
+        return voxels;
+    }
+
+    private static long dimension(ByteBuffer header, boolean first, int number) {
+        return first ? header.getShort(40 + 2 * number) : header.getLong(16 + 8 * number);
+    }
+
     private static final class Images extends Check {
 
         private final int headerBytes;
@@ -77,51 +129,9 @@ final class Nifti implements Format {
             if (lineEnds != 0 && lineEnds != LINE_ENDS) {
                 throw NotWhole.broken("the line ends in its header were changed: it was transferred as text");
             }
-            int type = header.getShort(first ? 70 : 12);
-            int bits = header.getShort(first ? 72 : 14);
-            double offset = first ? header.getFloat(108) : header.getLong(168);
-            if (!Integer.valueOf(bits).equals(BITS.get(type)) || !(offset < MAX_OFFSET)) {
-                throw NotWhole.unknown();
-            }
             // An offset inside the header is not meant: the images follow it and the four bytes of its extension flag.
-            end = Math.addExact(Math.max((long) offset, headerBytes + 4), bytes(voxels(header, first), bits));
+            end = imagesEnd(header, first, headerBytes + 4);
             skip(end - headerBytes);
-        }
-
-        private static long bytes(long voxels, int bits) throws NotWhole {
-            try {
-                return Math.ceilDiv(Math.multiplyExact(voxels, bits), Byte.SIZE);
-            } catch (ArithmeticException e) {
-                throw NotWhole.broken("its dimensions are impossible");
-            }
-        }
-
-        private static long voxels(ByteBuffer header, boolean first) throws NotWhole {
-            int count = (int) dimension(header, first, 0);
-            if (count < 1 || count > DIMENSIONS_MAX) {
-                throw NotWhole.unknown();
-            }
-            long voxels = 1;
-            for (int i = 1; i <= count; i++) {
-                long length = dimension(header, first, i);
-                if (i == 1 && first && length == -1) {
-                    // FreeSurfer writes more vertices than 16 bits can count into glmin.
-                    length = header.getInt(144);
-                }
-                if (length <= 0) {
-                    throw NotWhole.unknown();
-                }
-                try {
-                    voxels = Math.multiplyExact(voxels, length);
-                } catch (ArithmeticException e) {
-                    throw NotWhole.broken("its dimensions are impossible");
-                }
-            }
-            return voxels;
-        }
-
-        private static long dimension(ByteBuffer header, boolean first, int number) {
-            return first ? header.getShort(40 + 2 * number) : header.getLong(16 + 8 * number);
         }
 
         @Override

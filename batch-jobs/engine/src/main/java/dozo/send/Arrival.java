@@ -28,7 +28,7 @@ sealed interface Arrival permits Arrival.Arrived, Failed {
 
         /** Returns the outcome if it is verified. */
         Verified verified() {
-            return new Verified(file, digest(), wayIn, content.verdict(), content.instance());
+            return new Verified(file, digest(), wayIn, content.verdict(), content.relation());
         }
 
         boolean inArchive() {

@@ -28,7 +28,7 @@ final class ContentDigest extends MessageDigest {
         Digest read = Digest.of(digest.digest());
         return inspection == null
                 ? new Content(read)
-                : new Content(read, inspection.verdict(), inspection.instance().orElse(null));
+                : new Content(read, inspection.verdict(), inspection.relation().orElse(null));
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dozo.send;
 
-import dozo.content.Instance;
+import dozo.content.Relation;
 import dozo.content.Verdict;
 import dozo.file.Digest;
 import dozo.file.Entry;
@@ -19,14 +19,14 @@ public sealed interface Outcome {
      * The entry is at the site under its final name, and its digest, computed there, is that of the source.
      *
      * @param content whether the content is whole, by the rules of its format
-     * @param instance its place in a DICOM series; null: it was not read, or says nothing of it
+     * @param relation what it says of other files, if it was read now; null: nothing
      */
     record Verified(
             Entry entry,
             Digest digest,
             WayIn wayIn,
             Verdict content,
-            @Nullable Instance instance) implements Outcome {
+            @Nullable Relation relation) implements Outcome {
 
         public Verified(Entry entry, Digest digest) {
             this(entry, digest, WayIn.SFTP, Verdict.UNKNOWN, null);

@@ -6,6 +6,8 @@ import dozo.content.Verdict.State;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +45,25 @@ class CtfTest {
         assertThat(judge(Arrays.copyOf(whole, COEFFICIENTS_AT - 10)).why())
                 .isEqualTo("it ends after %,d bytes, before the end of its channels; 12 bytes or more are missing"
                         .formatted(COEFFICIENTS_AT - 10));
+    }
+
+    @Test
+    void theHeaderSaysHowManySamplesTheDataHas() {
+        byte[] content = header();
+        ByteBuffer.wrap(content).putInt(1_288, 300).putShort(1_312, (short) 5);
+
+        assertThat(relation("a.b.res4", content))
+                .contains(new Companions(
+                        List.of("a.b.meg4", "a.b.1_meg4"), 8, 4 * 300 * 2 * 5, 4 * 300 * 2, State.SUSPECT));
+        assertThat(relation("other", content)).isEmpty();
+        assertThat(relation("a.res4", header())).isEmpty();
+    }
+
+    private static Optional<Relation> relation(String name, byte[] content) {
+        Inspection inspection = new Inspection(name, content.length);
+        inspection.take(ByteBuffer.wrap(content));
+        inspection.verdict();
+        return inspection.relation();
     }
 
     @Test

@@ -475,11 +475,11 @@ class DicomTest {
         }
     }
 
-    private static Optional<Instance> instance(byte[] content) {
+    private static Optional<Relation> instance(byte[] content) {
         Inspection inspection = new Inspection("a.dcm", content.length);
         inspection.take(ByteBuffer.wrap(content));
         inspection.verdict();
-        return inspection.instance();
+        return inspection.relation();
     }
 
     private static DicomSample inSeries(String syntax, String uid, String series, String number) {

@@ -13,9 +13,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * The job {@code homeScrub} reads sources again: read, conclude. The job {@code scrub} reads copies: check the site, read stored copies again in partitions, examine the bags and Dozo's own files,
- * conclude. A job instance is a run. The remaining work is the order of the queue in Dozo's own tables, so that the next scrub
- * continues after one that was stopped or died.
+ * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags and Dozo's own files, conclude.
+ * The job {@code homeScrub}: read sources again, conclude. A job instance is a run. The remaining work is the order of the queue in
+ * Dozo's own tables, so that the next scrub continues after one that was stopped or died.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ScrubSettings.class)

@@ -1,7 +1,9 @@
 package dozo.transfer;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
+import dozo.content.Companions;
 import dozo.content.Instance;
 import dozo.content.Verdict;
 import dozo.content.Verdict.State;
@@ -26,6 +28,7 @@ import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.send.WayIn;
+import dozo.verify.AllCompanions;
 import dozo.verify.AllSeries;
 import dozo.verify.Contents;
 import dozo.verify.Damages;
@@ -76,6 +79,7 @@ public class ClaimedUnits {
     private final Findings findings;
     private final Contents contents;
     private final AllSeries series;
+    private final AllCompanions companions;
     private final Scanners scanners;
 
     /**
@@ -145,6 +149,7 @@ public class ClaimedUnits {
             Findings findings,
             Contents contents,
             AllSeries series,
+            AllCompanions companions,
             Scanners scanners) {
         this.jdbc = jdbc;
         this.manifests = manifests;
@@ -155,6 +160,7 @@ public class ClaimedUnits {
         this.findings = findings;
         this.contents = contents;
         this.series = series;
+        this.companions = companions;
         this.scanners = scanners;
     }
 
@@ -312,13 +318,17 @@ public class ClaimedUnits {
         List<Finding> silent = new ArrayList<>();
         Map<Entry, Verdict> verdicts = new HashMap<>();
         List<Instance> instances = new ArrayList<>();
+        Map<Entry, Companions> headers = new HashMap<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
-                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict, var instance) -> {
-                    if (instance != null) {
-                        instances.add(instance);
-                    }
+                case Verified(Entry entry, var digest, WayIn wayIn, Verdict verdict, var relation) -> {
                     verdicts.put(entry, verdict);
+                    switch (relation) {
+                        case null -> {}
+                        case Instance instance -> instances.add(instance);
+                        case Companions those when verdict.state() == State.WHOLE -> headers.put(entry, those);
+                        case Companions _ -> {}
+                    }
                     Proof proof = new Proof(entry.number(), digest);
                     proofs.add(proof);
                     byWay.computeIfAbsent(wayIn, _ -> new ArrayList<>()).add(proof);
@@ -344,6 +354,12 @@ public class ClaimedUnits {
                     host));
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
+        headers.forEach((entry, those) -> companions.add(
+                claim.experimentId(),
+                entry.number(),
+                requireNonNull(verdicts.get(entry)).format(),
+                those));
+        verdicts.putAll(ofHeaders(claim.experimentId(), headers.keySet(), verdicts.keySet()));
         problems.addAll(judged(claim.experimentId(), verdicts));
         series.add(claim.experimentId(), instances);
         if (!silent.isEmpty()) {
@@ -355,6 +371,28 @@ public class ClaimedUnits {
             }
         }
         findings.add(claim.runId(), problems);
+    }
+
+    /** Judges these headers, and those to which files belong that were read now. */
+    private Map<Entry, Verdict> ofHeaders(int experimentId, Set<Entry> headers, Set<Entry> read) {
+        List<Integer> concerned = read.stream()
+                .filter(entry -> headers.contains(entry)
+                        || Companions.mayBe(new String(entry.path().name(), UTF_8)))
+                .map(Entry::number)
+                .toList();
+        if (concerned.isEmpty()) {
+            return Map.of();
+        }
+        Map<Integer, Verdict> verdicts = companions.judge(experimentId, concerned);
+        Map<Integer, Entry> entries = read.stream().collect(Collectors.toMap(Entry::number, entry -> entry));
+        int[] others = verdicts.keySet().stream()
+                .filter(number -> !entries.containsKey(number))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        manifests.current(experimentId, others).forEach(entry -> entries.put(entry.number(), entry));
+        return verdicts.entrySet().stream()
+                .filter(each -> entries.containsKey(each.getKey()))
+                .collect(Collectors.toMap(each -> requireNonNull(entries.get(each.getKey())), Map.Entry::getValue));
     }
 
     /** Records what content says. Returns findings of what is broken, unless it was read as such before, for another site. */

@@ -309,6 +309,50 @@ class ContentIT {
                         tuple(10, "T1w", 1L, State.UNKNOWN, ""));
     }
 
+    /** The header of NIfTI-1 in two files: 10 voxels of 8 bits. */
+    private static byte[] pairHeader() {
+        ByteBuffer header = ByteBuffer.allocate(348).order(ByteOrder.LITTLE_ENDIAN);
+        header.putInt(0, 348).putShort(40, (short) 1).putShort(42, (short) 10);
+        header.putShort(70, (short) 2).putShort(72, (short) 8);
+        return header.put(344, "ni1".getBytes(ISO_8859_1)).array();
+    }
+
+    /** The other file is read alone in a later night: the header is judged again. */
+    @Test
+    void aHeaderIsBrokenUntilItsFileHasAllOfTheData() throws Exception {
+        open();
+        Path images = Files.write(source.resolve("a.img"), new byte[7]);
+        Files.write(source.resolve("a.hdr"), pairHeader());
+        Files.write(source.resolve("alone.hdr"), pairHeader());
+        Files.write(source.resolve("packed.hdr"), pairHeader());
+        Files.write(source.resolve("packed.img.gz"), gzip(10));
+        Files.createSymbolicLink(source.resolve("linked.img"), images);
+        Files.write(source.resolve("linked.hdr"), pairHeader());
+
+        Run first = night.run();
+
+        assertThat(night.findings(first))
+                .extracting(finding -> finding.path(), finding -> finding.reason())
+                .containsExactlyInAnyOrder(
+                        tuple(FilePath.of("a.hdr"), Problem.BROKEN), tuple(FilePath.of("alone.hdr"), Problem.BROKEN));
+        assertThat(night.findings(first))
+                .extracting(finding -> finding.message())
+                .anyMatch(message -> message.contains("it says 10 bytes of data, a.img has 7"))
+                .anyMatch(message -> message.contains("alone.img is missing"));
+
+        Files.write(images, new byte[10]);
+        Files.write(source.resolve("alone.img"), new byte[9]);
+        night.run();
+
+        assertThat(night.findings(first))
+                .filteredOn(finding -> finding.open())
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.path()).isEqualTo(FilePath.of("alone.hdr")));
+        assertThat(night.get(Contents.class).notWhole(night.experiment().id(), 0, 10))
+                .singleElement()
+                .satisfies(file -> assertThat(file.why()).isEqualTo("it says 10 bytes of data, alone.img has 9"));
+    }
+
     /** A catalogue that was rebuilt from the bags alone, without records. */
     @Test
     void aRebuiltCatalogueDoesNotForgetWhatIsBroken() throws Exception {

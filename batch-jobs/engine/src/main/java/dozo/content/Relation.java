@@ -1,0 +1,4 @@
+package dozo.content;
+
+/** What a file says of other files. */
+public sealed interface Relation permits Instance, Companions {}

@@ -102,9 +102,9 @@ class ScrubPlanCommandTest {
             --rate 1GB --per-file 4          | --per-file 4: expected a time such as 4ms
             --rate 1GB --per-file 4h         | --per-file 4h: expected a time such as 4ms
              --rate 1GB --per-file 9999s      | 0 to 3600s
-            --until 06:00                    | --plan excludes --all, --until, --cold, --warm and --wait
-            --cold                           | --plan excludes --all, --until, --cold, --warm and --wait
-            --wait                           | --plan excludes --all, --until, --cold, --warm and --wait
+            --until 06:00                    | --plan excludes --home, --all, --until, --cold, --warm and --wait
+            --cold                           | --plan excludes --home, --all, --until, --cold, --warm and --wait
+            --wait                           | --plan excludes --home, --all, --until, --cold, --warm and --wait
             --window 20:00-06:00 --until 5:0 | mutually exclusive
             --cold --warm                    | mutually exclusive
             """)

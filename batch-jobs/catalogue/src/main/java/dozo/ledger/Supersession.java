@@ -9,10 +9,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * a newer fact ends a finding about the site or a run as a whole, and about damage that is repaired. Problems that
  * it found again have it as their last run, and stand. Findings whose items it has not checked stay open, as do those
  * that are reported only once (ADR 0030). A replication looks at no source, and no other run looks at the site that a
- * replication has read (ADR 0073). A file that is not whole stays so until it is another one, or
- * the files that belong to it are; one that differs at home, until it is another one or a home scrub has read it as it was sent (ADR
- * 0108). A night of a part checks again what concerns no experiment only for an earlier night
- * of the same part (ADR 0078). A rebuild looks again only at copies whose state an earlier one could not find out.
+ * replication has read (ADR 0073). A file that is not whole stays so until it is another one, or the files that belong to it are. One
+ * that differs at home stays so until it is another one, or a home scrub has read it as it was sent (ADR 0108). A night of a part
+ * checks again what concerns no experiment only for an earlier night of the same part (ADR 0078). A rebuild looks again only at copies whose state an earlier one could not find out.
  */
 public final class Supersession {
 
@@ -99,26 +98,18 @@ public final class Supersession {
     static void by(JdbcClient jdbc, long runId) {
         jdbc.sql("""
                         with broken as (
-                            select e.experiment_id, entry_path(d.path, e.name) as path, e.holds and not exists (
+                            select e.experiment_id, entry_path(d.path, e.name) as path, e.until_manifest is null and not exists (
                                        select from content l
                                        where l.experiment_id = c.experiment_id and l.content_id > c.content_id
                                          and l.state <> 'BROKEN' and n.entry_no = any(l.entry_nos)) as holds
                             from content c cross join lateral unnest(c.entry_nos) as n (entry_no)
-                            join lateral (
-                                select experiment_id, entry_no, directory_no, name, true as holds from entry
-                                union all
-                                select experiment_id, entry_no, directory_no, name, false from ended_entry
-                            ) e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
+                            join entry_version e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
                             join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
                             where c.state = 'BROKEN'
                         ), at_home as (
-                            select e.experiment_id, entry_path(d.path, e.name) as path, e.holds and coalesce(h.again, true) as stands
+                            select e.experiment_id, entry_path(d.path, e.name) as path, e.until_manifest is null and coalesce(h.again, true) as stands
                             from home_damage x
-                            join lateral (
-                                select experiment_id, entry_no, directory_no, name, true as holds from entry
-                                union all
-                                select experiment_id, entry_no, directory_no, name, false from ended_entry
-                            ) e on e.experiment_id = x.experiment_id and e.entry_no = x.entry_no
+                            join entry_version e on e.experiment_id = x.experiment_id and e.entry_no = x.entry_no
                             join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
                             left join home_reading h
                               on h.experiment_id = x.experiment_id and x.entry_no between h.first_entry_no and h.last_entry_no

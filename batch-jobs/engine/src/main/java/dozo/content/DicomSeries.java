@@ -14,6 +14,7 @@ final class DicomSeries {
     private static final int SERIES_NUMBER = 0x0020_0011;
     private static final int NUMBER = 0x0020_0013;
 
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
     private static final Pattern UID = Pattern.compile("[0-9.]{1,64}");
 
     /** Larger or negative numbers count nothing. */
@@ -35,7 +36,7 @@ final class DicomSeries {
     /** Takes the value of an attribute. What has the wrong form says nothing. */
     void take(int tag, ByteBuffer value) {
         String text = StandardCharsets.UTF_8.decode(value.duplicate()).toString();
-        text = text.replaceAll("\\p{Cntrl}", " ").strip();
+        text = CONTROL.matcher(text).replaceAll(" ").strip();
         switch (tag) {
             case DESCRIPTION -> description = text;
             case SERIES_UID -> uid = UID.matcher(text).matches() ? text : "";

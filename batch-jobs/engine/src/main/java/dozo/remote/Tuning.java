@@ -33,7 +33,7 @@ final class Tuning {
     /** Lanes over a long distance: with packet loss a single connection is slow, however many channels it has. */
     private static final int LANES_FAR = 4;
 
-    /** With 0.1 % of loss at 36 ms, 16 connections carry 2.3 times as much as 4; more are tried only if the windows ask for them. */
+    /** With 0.1 % of loss at 36 ms, 16 connections carry nearly twice as much as 4. More are tried only if the windows ask for them. */
     private static final int LANES_LOSSY_MAX = 16;
 
     private static final int LANES_NEAR_MIN = 2;

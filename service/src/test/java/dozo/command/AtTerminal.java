@@ -10,7 +10,7 @@ import java.util.List;
 /** A copy in a process of its own at a terminal, with somebody who types. */
 final class AtTerminal {
 
-    /** Types a line when a program asks, the last one again and again; prints what it shows, and ends as it does. */
+    /** Types a line, or Ctrl-C alone, when a program asks, the last one again and again; prints what it shows, and ends as it does. */
     private static final String TYPE = """
             import os, pty, sys
             end = sys.argv.index('--')
@@ -28,7 +28,7 @@ final class AtTerminal {
                     break
                 shown += more
                 if more.rstrip().endswith(b':'):
-                    os.write(terminal, lines[0].encode() + b'\\n')
+                    os.write(terminal, lines[0].encode() + (b'' if lines[0] == '\\u0003' else b'\\n'))
                     lines = lines[1:] or lines
             sys.stdout.write(shown.decode())
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

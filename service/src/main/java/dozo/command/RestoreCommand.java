@@ -282,7 +282,7 @@ final class RestoreCommand implements Callable<Integer> {
             throw new Failure(Exit.USAGE, "--dry-run: not with --in-service or --in-place");
         }
         if (!options.isEmpty()) {
-            throw new Failure(Exit.USAGE, "-o: only for a folder of an SFTP server");
+            throw new Failure(Exit.USAGE, "-o: only if TARGET is a folder of an SFTP server");
         }
         Map<String, @Nullable Object> wanted = new HashMap<>();
         if (inPlace) {

@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.file.FilePath;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects.Project;
+import dozo.source.OpenFolder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,26 +18,30 @@ import org.springframework.stereotype.Component;
 
 /**
  * Decides where the service may restore to: below the folders that an administrator allowed for a project, and never
- * into a source or into Dozo's own folders (ADR 0049).
+ * into Dozo's own folders or, unless it is the experiment's own, into a source (ADR 0049).
  */
 @Component
 public class RestorePlaces {
 
-    private static final FileQuestion<Standing> STANDING = new FileQuestion<>(folder ->
-            new Standing(folder.toRealPath(), Files.getAttribute(folder, "unix:dev"), Files.isWritable(folder)));
+    private static final FileQuestion<Standing> STANDING = new FileQuestion<>(folder -> {
+        Path real = folder.toRealPath();
+        try (OpenFolder open = OpenFolder.open(real)) {
+            return new Standing(real, open.mount(), Files.isWritable(open.path()));
+        }
+    });
 
     private final JdbcClient jdbc;
     private final Projects projects;
     private final OwnFolders own;
 
     /** A folder as it is now; {@code real} is without links. */
-    private record Standing(Path real, Object device, boolean writable) {}
+    private record Standing(Path real, String mount, boolean writable) {}
 
     /**
      * Where an experiment is restored in place.
      *
      * @param source without links; it need not exist, but its parent does
-     * @param aside a new folder on the same file system, for what is put aside
+     * @param aside a new folder in the same mount, for what is put aside
      */
     public record InPlace(Path source, Path aside) {}
 
@@ -98,7 +103,7 @@ public class RestorePlaces {
      * Returns where an experiment may now be restored in place: what is put aside comes below a restore folder of its project.
      *
      * @throws Refusal if its source is unknown, has no folder above it, or may not be written by the service, or if the project has no
-     *     restore folder on the same file system
+     *     restore folder in the same mount
      */
     public InPlace inPlace(Experiment experiment) {
         if (experiment.kind() == SourceKind.NONE) {
@@ -127,13 +132,13 @@ public class RestorePlaces {
         }
         return roots.stream()
                 .flatMap(root -> answers.getOrDefault(root, Optional.empty()).stream())
-                .filter(root -> root.device.equals(filled.device))
+                .filter(root -> root.mount.equals(filled.mount))
                 .findFirst()
                 .map(root -> new InPlace(
                         source, root.real.resolve("%s-aside-%s".formatted(experiment.code(), UUID.randomUUID()))))
                 .orElseThrow(() -> new Refusal(
                         "inPlace",
-                        "project %s has no restore folder on the file system of the source, where what differs is put aside: ask an administrator for one, or restore into a folder",
+                        "project %s has no restore folder on the same file system and mount as the source, where what differs is put aside: ask an administrator for one, or restore into a folder",
                         experiment.project()));
     }
 
@@ -166,8 +171,7 @@ public class RestorePlaces {
             (row.getBoolean("bound") ? plain : sources).add(FilePath.pathOf(row.getBytes("folder")));
         });
         SourceRoots.overlap(folders, sources, plain).ifPresent(folder -> {
-            throw new Refusal(
-                    field, "%s overlaps with a source; Dozo never writes into a source", GivenPaths.shown(folder));
+            throw new Refusal(field, "%s overlaps with a source", GivenPaths.shown(folder));
         });
     }
 }

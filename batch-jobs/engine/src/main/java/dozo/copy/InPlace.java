@@ -36,8 +36,9 @@ final class InPlace {
         this.source = source.path();
         this.aside = aside.path();
         Arrays.setAll(locks, _ -> new Object());
-        if (!device(this.source).equals(device(this.aside))) {
-            throw new IOException("the source and the folder for what is put aside are on different file systems");
+        if (!source.mount().equals(aside.mount())) {
+            throw new IOException(
+                    "the source and the folder for what is put aside are on different file systems or mounts");
         }
         // Fails before anything is put aside if this file system has no hard links.
         Path probe = this.aside.resolve("probe");
@@ -47,10 +48,6 @@ final class InPlace {
         Files.createLink(link, Files.createFile(probe));
         Files.delete(link);
         Files.delete(probe);
-    }
-
-    private static Object device(Path folder) throws IOException {
-        return Files.getAttribute(folder.resolve("."), "unix:dev");
     }
 
     private interface Deed {

@@ -214,11 +214,11 @@ class RestoreInPlaceIT extends NightAtSite {
                 .hasMessage("p/E1 has nothing with this path in the requested state");
         night.get(RestorePlaces.class).setRoots("p", List.of(), "admin");
         assertThatThrownBy(() -> request(Selection.ALL))
-                .hasMessageContaining("has no restore folder on the file system");
+                .hasMessageContaining("has no restore folder on the same file system");
         try (Tmpfs disk = new Tmpfs(folder.resolve("disk"), "size=1m")) {
             night.get(RestorePlaces.class).setRoots("p", List.of(folder.resolve("disk")), "admin");
             assertThatThrownBy(() -> request(Selection.ALL))
-                    .hasMessageContaining("has no restore folder on the file system");
+                    .hasMessageContaining("has no restore folder on the same file system");
         }
         night.update("update experiment set source_root = '%s/never/E1'::bytea".formatted(folder));
         assertThatThrownBy(() -> request(Selection.ALL)).hasMessageContaining("do not answer or do not exist");

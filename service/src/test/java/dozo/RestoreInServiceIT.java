@@ -681,6 +681,65 @@ class RestoreInServiceIT {
     }
 
     @Test
+    void anExperimentComesBackInPlaceByRestByCommandAndByItsPage() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source-home"));
+        Path file = Files.writeString(source.resolve("a"), "content");
+        service.createExperiment("OWN", "HOME", source);
+        service.backUp();
+        String restores = "/OWN/HOME/restores";
+        String request = "{\"inPlace\": true}";
+        ask("auditor", "POST", restores, request).expect(403);
+        ask("lab", "POST", "/ALIEN/E1/restores", request).expect(404);
+        ask("lab", "POST", restores, "{\"inPlace\": true, \"folder\": \"%s\"}".formatted(source))
+                .refused(422, "folder");
+        ask("lab", "POST", restores, "{\"inPlace\": false}").refused(422, "folder");
+        Files.writeString(file, "by rest");
+
+        Answer asked = ask("lab", "POST", restores, request);
+
+        asked.expect(202).has("/inPlace", true);
+        assertThat(asked.string("/aside")).startsWith(allowed + "/HOME-aside-");
+        Answer ended = ended("lab", String.valueOf(asked.location()));
+        ended.has("/state", "COMPLETE").has("/aside", asked.string("/aside"));
+        assertThat(Path.of(asked.string("/aside"), "put-aside/a")).hasContent("by rest");
+        assertThat(file).hasContent("content");
+
+        Files.writeString(file, "by command");
+        Ended command = command("restore", "OWN/HOME", "--in-place", "--path", "a");
+        command.ends(Exit.WELL);
+        assertThat(command.out())
+                .contains("only a, into " + source, "complete", "put aside, in the service: " + allowed);
+        assertThat(file).hasContent("content");
+        assertThat(command("restore", "OWN/HOME", "--in-place").out()).doesNotContain("put aside");
+        for (String[] wrong : new String[][] {
+            {"restore", "OWN/HOME"},
+            {"restore", "OWN/HOME", "--in-place", "/x"},
+            {"restore", "OWN/HOME", "--in-place", "--dry-run"}
+        }) {
+            command(wrong).ends(Exit.USAGE);
+        }
+
+        Files.writeString(file, "by page");
+        HttpClient browser = service.browser("lab");
+        String form = "/experiments/OWN/HOME/restore";
+        assertThat(service.page(browser, form)).contains("name=\"inPlace\"");
+        String address = service.submit(browser, form, "inPlace=true&manifest=1&site=dr&folder=/not/used")
+                .expect(200)
+                .uri()
+                .getPath();
+        await().atMost(LIMIT).until(() -> service.page(browser, address).contains("Everything is restored"));
+        assertThat(service.page(browser, address))
+                .contains("Put aside in", allowed + "/HOME-aside-", "dozo scrub --home")
+                .doesNotContain("Move them to where they belong");
+        assertThat(file).hasContent("content");
+        service.jdbc()
+                .sql("update restore set state = 'STOPPED' where restore_id = "
+                        + Long.parseLong(address.replaceFirst(".*/", "")))
+                .update();
+        assertThat(service.page(browser, address)).contains(form + "?manifest=1&amp;inPlace=true&amp;site=dr");
+    }
+
+    @Test
     void aPageAsksWhereToAndListsWhatCameOfIt() {
         var browser = service.browser("lab");
         String page = "/experiments/OWN/E1";

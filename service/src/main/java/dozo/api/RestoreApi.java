@@ -47,6 +47,7 @@ public record RestoreApi(
     /**
      * What to restore, and where to.
      *
+     * @param inPlace true: into the experiment's source, instead of {@code folder}. What stands there and differs is put aside
      * @param folder the folder's absolute path on the service's machine
      * @param folderBytes the same in base64, instead of {@code folder}
      * @param paths folders and files of the manifest, which keep their paths below {@code folder}; with {@code patterns} at
@@ -60,6 +61,7 @@ public record RestoreApi(
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewRestore(
+            @Nullable Boolean inPlace,
             @Nullable String folder,
             byte @Nullable [] folderBytes,
             @Nullable List<String> paths,
@@ -69,6 +71,16 @@ public record RestoreApi(
             @Nullable Integer manifest,
             @Nullable String asOf,
             @Nullable String site) {
+
+        boolean isInPlace() {
+            if (!Boolean.TRUE.equals(inPlace)) {
+                return false;
+            }
+            if (folder != null || folderBytes != null) {
+                throw new Refusal("folder", "expected no folder: inPlace restores into the source");
+            }
+            return true;
+        }
 
         Path target() {
             if ((folder == null) == (folderBytes == null)) {
@@ -109,18 +121,20 @@ public record RestoreApi(
     }
 
     /**
-     * Restores a manifest, or what is selected of it, into a folder of the service's machine. 409: another restore fills the folder, or too many wait. 422:
-     * the folder is not allowed.
+     * Restores a manifest, or what is selected of it, into a folder of the service's machine, or in place. 409: another restore
+     * fills the folder, or too many wait. 422: the folder is not allowed, or the service cannot write into the source.
      */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<KeptRestore> request(
             @PathVariable String project, @PathVariable String code, @RequestBody NewRestore asked, Principal actor) {
         Experiment experiment = experiment(project, code);
-        Path folder = asked.target();
+        Path folder = asked.isInPlace() ? null : asked.target();
         Manifest manifest = manifest(experiment, asked);
         Site site = sites.needed(asked.site());
-        KeptRestore added = queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName());
+        KeptRestore added = folder == null
+                ? queue.requestInPlace(experiment, manifest, asked.selection(), site, actor.getName())
+                : queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName());
         return ResponseEntity.accepted()
                 .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
                 .body(added);

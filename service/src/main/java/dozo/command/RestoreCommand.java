@@ -57,12 +57,17 @@ import picocli.CommandLine.Parameters;
         name = "restore",
         mixinStandardHelpOptions = true,
         description = "Restores a manifest from the site into a folder of this machine, and verifies every file;"
-                + " with --in-service, into a folder of the service's machine; or into a folder of an SFTP server.",
+                + " with --in-service, into a folder of the service's machine; with --in-place, into the experiment's source;"
+                + " or into a folder of an SFTP server.",
         footer = {
             "",
             "With --in-service the service fetches the files, with its own key for the site, into a folder below one that",
             "an administrator allowed (dozo project restore-roots). The files belong to the user it runs as. The command",
             "follows it to its end; the service continues if the command is stopped.",
+            "",
+            "With --in-place the service restores into the source. What stands there with the same bytes, size and time stays.",
+            "What differs is first moved into a folder that the command prints: below a restore folder of the project, on the",
+            "file system of the source. The service's user must be able to write in the source.",
             "",
             "With TARGET - one file, or a folder as a tar archive, is written to standard output. The service reads it at the",
             "site and breaks off if it is not what was verified: exit code 69. For small things.",
@@ -130,10 +135,13 @@ final class RestoreCommand implements Callable<Integer> {
             description = "The service restores into TARGET, an absolute path on its own machine.")
     private boolean inService;
 
+    @Option(names = "--in-place", description = "The service restores into the experiment's source; without TARGET.")
+    private boolean inPlace;
+
     @Option(
             names = "--no-owners",
             description = "Everything belongs to the user who restores. Otherwise owners, setuid and setgid come back:"
-                    + " run it as root. A restore by the service is always without owners.")
+                    + " run it as root. A restore by the service is without owners, except in place.")
     private boolean withoutOwners;
 
     @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
@@ -141,6 +149,7 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Parameters(
             index = "1",
+            arity = "0..1",
             paramLabel = "TARGET",
             description =
                     "A folder that is empty or does not exist yet: here, or USER@HOST:/FOLDER; or - for standard output.")
@@ -165,7 +174,10 @@ final class RestoreCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         String address = Dozo.experimentAddress(service.commandLine(), experiment);
-        if (inService) {
+        if (inPlace != target.isEmpty()) {
+            throw new Failure(Exit.USAGE, "TARGET: expected a folder, or --in-place without a folder");
+        }
+        if (inService || inPlace) {
             return inService(address + "/restores");
         }
         String manifests = address + "/manifests";
@@ -264,16 +276,20 @@ final class RestoreCommand implements Callable<Integer> {
 
     private int inService(String restores) throws InterruptedException {
         if (identity != null) {
-            throw new Failure(Exit.USAGE, "--identity: with --in-service the service uses its own key");
+            throw new Failure(Exit.USAGE, "--identity: the service uses its own key");
         }
         if (dryRun) {
-            throw new Failure(Exit.USAGE, "--dry-run: not with --in-service");
+            throw new Failure(Exit.USAGE, "--dry-run: not with --in-service or --in-place");
         }
         if (!options.isEmpty()) {
-            throw new Failure(Exit.USAGE, "-o: not with --in-service, which restores into a folder of its machine");
+            throw new Failure(Exit.USAGE, "-o: only if TARGET is a folder of an SFTP server");
         }
         Map<String, @Nullable Object> wanted = new HashMap<>();
-        wanted.put("folderBytes", RawArgument.path(target));
+        if (inPlace) {
+            wanted.put("inPlace", true);
+        } else {
+            wanted.put("folderBytes", RawArgument.path(target));
+        }
         Selection selection = selection();
         // NB: an empty list is refused, because it does not mean everything.
         if (!selection.paths().isEmpty()) {

@@ -41,6 +41,9 @@ final class RestoreReport {
             if (!ended.message().isEmpty()) {
                 out.println("  " + Connection.visible(ended.message()));
             }
+            if (ended.aside() != null) {
+                out.println("  put aside, in the service: " + Connection.visible(ended.aside()));
+            }
             service.all(address + "/findings", JsonNode.class)
                     .value()
                     .forEach(each -> Phrase.print(out, each, "  {reason}  [{path raw}]  [{message raw}]"));

@@ -173,18 +173,27 @@ record RestorePage(
         Experiment experiment = ExperimentPage.found(experiments, project, code);
         Form form = new Form(typed, Map.of());
         try {
-            KeptRestore requested = queue.request(
-                    experiment,
-                    ManifestPage.chosen(
-                            manifests, experiment, form.value("manifest").strip()),
-                    selection(form),
-                    sites.chosen(form.given("site")),
-                    RegistrationPage.path("folder", form.value("folder")),
-                    actor.getName());
+            KeptRestore requested = requested(experiment, form, actor.getName());
             return "redirect:/experiments/%s/restores/%d".formatted(experiment.name(), requested.id());
         } catch (Refusal refused) {
             return ask(experiment, Form.refused(typed, refused), model);
         }
+    }
+
+    private KeptRestore requested(Experiment experiment, Form form, String actor) {
+        Manifest manifest = ManifestPage.chosen(
+                manifests, experiment, form.value("manifest").strip());
+        Selection selection = selection(form);
+        Site site = sites.chosen(form.given("site"));
+        return form.value("inPlace").equals("true")
+                ? queue.requestInPlace(experiment, manifest, selection, site, actor)
+                : queue.request(
+                        experiment,
+                        manifest,
+                        selection,
+                        site,
+                        RegistrationPage.path("folder", form.value("folder")),
+                        actor);
     }
 
     /** Returns the typed paths and patterns, and the exact path that a link on another page contained. */

@@ -40,6 +40,10 @@ final class LocalTree implements AutoCloseable {
 
     private static final long ROOT = 0;
 
+    private static final int PERMISSIONS = 0777;
+
+    private static final int OWNERS_PERMISSIONS = 0700;
+
     private static final FileAttribute<?> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -56,14 +60,21 @@ final class LocalTree implements AutoCloseable {
 
     private final Map<FilePath, String> blocked = new ConcurrentHashMap<>();
 
-    private LocalTree(Destination destination, FilePath temporary, Rights rights) throws IOException {
+    /** Gives names in a folder that people use; null: in one that only this copy fills. */
+    private final @Nullable InPlace inPlace;
+
+    private LocalTree(Destination destination, Incoming incoming, Rights rights, @Nullable InPlace inPlace)
+            throws IOException {
         this.destination = destination;
-        this.incoming = Incoming.open(destination, temporary);
+        this.incoming = incoming;
+        this.inPlace = inPlace;
         this.folded = new FoldedNames(destination.top());
         this.rights = rights;
         this.user = Rights.user(incoming.folder());
         if (rights.withOwners()) {
-            checkOwner();
+            if (inPlace == null) {
+                checkOwner();
+            }
             rights.dropInherited(incoming.folder());
         }
         this.sync = FileSystemSync.open(destination.top());
@@ -97,7 +108,7 @@ final class LocalTree implements AutoCloseable {
                         "cannot create folder %s: %s".formatted(folder.toAbsolutePath(), Destination.reason(e)), e);
             }
         }
-        return new LocalTree(new Destination(folder.toRealPath()), incoming, rights);
+        return of(new Destination(folder.toRealPath()), incoming, rights);
     }
 
     /**
@@ -105,7 +116,26 @@ final class LocalTree implements AutoCloseable {
      * meanwhile.
      */
     static LocalTree open(OpenFolder folder, FilePath incoming, Rights rights) throws IOException {
-        return new LocalTree(new Destination(folder.path()), incoming, rights);
+        return of(new Destination(folder.path()), incoming, rights);
+    }
+
+    private static LocalTree of(Destination destination, FilePath incoming, Rights rights) throws IOException {
+        return new LocalTree(destination, Incoming.open(destination, incoming), rights, null);
+    }
+
+    /**
+     * Opens a folder that is held open and that people use.
+     *
+     * @param aside an open folder, which nobody else may enter, for what is put aside and for temporary names
+     */
+    static LocalTree openInPlace(OpenFolder folder, OpenFolder aside, FilePath incoming, Rights rights)
+            throws IOException {
+        InPlace inPlace = new InPlace(folder, aside);
+        return new LocalTree(
+                new Destination(folder.path()),
+                Incoming.open(new Destination(aside.path()), incoming),
+                rights,
+                inPlace);
     }
 
     /** Returns whether a folder does not exist, is empty, or contains this folder of temporary names. */
@@ -126,6 +156,10 @@ final class LocalTree implements AutoCloseable {
     void makeFolder(FilePath folder) throws IOException, Refused {
         try {
             checkWay(folder);
+            if (inPlace != null) {
+                destination.with(folder, () -> placeFolder(inPlace, folder));
+                return;
+            }
             Path path = destination.path(folder);
             destination.with(folder, () -> {
                 makeRealFolder(path);
@@ -134,12 +168,22 @@ final class LocalTree implements AutoCloseable {
                 }
                 // An earlier run may have set its mode already, which may deny us access.
                 if (!Files.isWritable(path) || !Files.isExecutable(path)) {
-                    LocalFile.setMode(path, 0700);
+                    LocalFile.setMode(path, OWNERS_PERMISSIONS);
                 }
             });
         } catch (Refused e) {
             blocked.put(folder, String.valueOf(e.getMessage()));
             throw e;
+        }
+    }
+
+    /** Creates a folder, unless it stands there; until it is finished, it is only ours. */
+    private void placeFolder(InPlace place, FilePath folder) throws IOException {
+        if (!Files.isDirectory(destination.path(folder), LinkOption.NOFOLLOW_LINKS)) {
+            Path temporary = incoming.newName();
+            makeRealFolder(temporary);
+            rights.dropInherited(temporary);
+            place.placeFolder(temporary, folder);
         }
     }
 
@@ -228,6 +272,13 @@ final class LocalTree implements AutoCloseable {
         }
     }
 
+    /** Returns when the names that were given are on the disk. Folders that are finished are synced then. */
+    void syncNames() throws IOException, InterruptedException {
+        if (inPlace != null) {
+            sync();
+        }
+    }
+
     @Override
     public void close() {
         sync.ifPresent(FileSystemSync::close);
@@ -246,6 +297,10 @@ final class LocalTree implements AutoCloseable {
         checkWay(name);
         boolean free = destination.of(name, () -> {
             try {
+                if (inPlace != null) {
+                    inPlace.place(temporary, name);
+                    return true;
+                }
                 // A rename would replace what has the name.
                 Files.createLink(destination.path(name), temporary);
                 Files.delete(temporary);
@@ -264,6 +319,12 @@ final class LocalTree implements AutoCloseable {
         FilePath name = link.local();
         checkWay(name);
         Path path = destination.path(name);
+        if (inPlace != null) {
+            if (!Files.isSymbolicLink(path) || !isText(path, text)) {
+                placeNewLink(text, link);
+            }
+            return;
+        }
         if (!Files.isSymbolicLink(path) || !isText(path, text)) {
             checkFree(name);
             destination.with(name, () -> SymbolicLinks.make(text, path));
@@ -275,6 +336,16 @@ final class LocalTree implements AutoCloseable {
             rights.give(path, link);
             Times.setModified(path, link.modifiedNanos());
         });
+    }
+
+    private void placeNewLink(byte[] text, Found link) throws IOException, Refused {
+        Path temporary = incoming.newName();
+        destination.with(link.local(), () -> {
+            SymbolicLinks.make(text, temporary);
+            rights.give(temporary, link);
+            Times.setModified(temporary, link.modifiedNanos());
+        });
+        publishNew(temporary, link.local());
     }
 
     /**
@@ -292,7 +363,11 @@ final class LocalTree implements AutoCloseable {
             return true;
         }
         try {
-            Files.createLink(path, first);
+            if (inPlace != null) {
+                inPlace.placeLink(standing, name, incoming.newName());
+            } else {
+                Files.createLink(path, first);
+            }
             return true;
         } catch (FileSystemException e) {
             if (Destination.isUnwritable(e)) {
@@ -323,6 +398,13 @@ final class LocalTree implements AutoCloseable {
         }
     }
 
+    /** Checks that a file may get this name: nothing has it, or what has it can be put aside. */
+    void checkPlace(FilePath name) throws Refused {
+        if (inPlace == null) {
+            checkFree(name);
+        }
+    }
+
     /** Checks that nothing has this name. */
     void checkFree(FilePath name) throws Refused {
         if (Files.exists(destination.path(name), LinkOption.NOFOLLOW_LINKS)) {
@@ -343,8 +425,11 @@ final class LocalTree implements AutoCloseable {
         }
     }
 
-    /** Sets owner, attributes, mode and time of an existing file. Returns it with the mode it got. */
+    /** Sets owner, attributes, mode and time of an existing file, unless it is in its own place. Returns it with the mode it got. */
     Found setFacts(Found file) throws IOException, Refused {
+        if (inPlace != null) {
+            return file;
+        }
         Found given = destination.of(file.local(), () -> rights.give(destination.path(file.local()), file));
         setMode(given);
         destination.with(file.local(), () -> Times.setModified(destination.path(file.local()), file.modifiedNanos()));
@@ -398,10 +483,18 @@ final class LocalTree implements AutoCloseable {
     }
 
     private Found finishOurs(Path path, Found folder) throws IOException {
+        if (inPlace != null && !isNew(path)) {
+            return folder;
+        }
         if (Rights.user(path) != user) {
             throw new FileSystemException(path.toString(), null, "another folder has this name meanwhile");
         }
         return finish(path, folder);
+    }
+
+    /** Returns whether a folder is ours alone, as those that are created are until they are finished. */
+    private boolean isNew(Path folder) throws IOException {
+        return Rights.user(folder) == user && (DirectoryTree.facts(folder).mode() & PERMISSIONS) == OWNERS_PERMISSIONS;
     }
 
     private Found finish(Path path, Found folder) throws IOException {

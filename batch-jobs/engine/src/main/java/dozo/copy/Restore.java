@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Restore implements Copy {
 
+    /** The name, or its begin, of the folders below {@code aside} with what a restore in place has put aside. */
+    public static final String PUT_ASIDE = "put-aside";
+
     /** The limit of known hard link groups; files of further groups are restored one by one. */
     private static final int HARD_LINK_GROUPS_MAX = 100_000;
 
@@ -97,6 +100,28 @@ public final class Restore implements Copy {
         part.select();
         try {
             retrieval.begin(held, target, key(), part::isTopName);
+            part.reportUnmatched(tally);
+            return bringBack();
+        } finally {
+            retrieval.stopFiles();
+        }
+    }
+
+    /**
+     * Restores into the source of the experiment, or what is left of it. What stands there with the same bytes, size and time is left
+     * untouched. What differs is put aside once its successor is verified: renamed to its own path below {@link #PUT_ASIDE}. A name
+     * that is not in the manifest is left alone.
+     *
+     * @param held the source's folder
+     * @param aside a folder on the same file system, outside of the source, which nobody else may enter
+     * @throws IOException if nothing can be put aside there, or the restore cannot go on
+     */
+    public Progress runInPlace(OpenFolder held, OpenFolder aside, Consumer<Finding> findings)
+            throws IOException, InterruptedException {
+        tally.tell(findings);
+        part.select();
+        try {
+            retrieval.beginInPlace(held, target, aside, key());
             part.reportUnmatched(tally);
             return bringBack();
         } finally {

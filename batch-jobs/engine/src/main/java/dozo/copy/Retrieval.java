@@ -96,6 +96,19 @@ final class Retrieval implements AutoCloseable {
         begin(LocalTree.open(held, Incoming.name(key, isTopName::test), rights));
     }
 
+    /**
+     * Begins to restore into a folder that people use, and that is held open.
+     *
+     * @param target its path
+     * @param aside an open folder, which nobody else may enter, for what is put aside
+     * @throws IOException if another restore fills it, or nothing can be put aside there
+     */
+    void beginInPlace(OpenFolder held, Path target, OpenFolder aside, String key)
+            throws IOException, InterruptedException {
+        lock = RunningCopies.lockFolder(target);
+        begin(LocalTree.openInPlace(held, aside, Incoming.name(key, _ -> false), rights));
+    }
+
     /** Returns whether a folder may be filled with this key: it does not exist, is empty, or was begun with it. */
     static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName) throws IOException {
         try {
@@ -186,7 +199,8 @@ final class Retrieval implements AutoCloseable {
      * Ends the restore. If every possible entry has arrived, all temporary files and folders are removed. Otherwise an
      * empty folder remains, by which the same restore recognises that it may continue.
      */
-    void end() throws IOException {
+    void end() throws IOException, InterruptedException {
+        local().syncNames();
         lost.report();
         Progress progress = progress();
         if (progress.entriesVerified() + lost.tooLong() == progress.entries()) {

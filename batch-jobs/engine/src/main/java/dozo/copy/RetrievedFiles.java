@@ -197,7 +197,7 @@ final class RetrievedFiles {
                 lost.verified(local, local.setFacts(file));
                 return;
             }
-            local.checkFree(file.local());
+            local.checkPlace(file.local());
             Optional<Miss> miss = tryPlace(wanted, file.remote(), arrived);
             if (miss.isPresent() && !isElsewhere(wanted, arrived)) {
                 tally.failed(file, miss.get().problem, miss.get().message);

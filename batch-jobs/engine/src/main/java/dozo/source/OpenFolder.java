@@ -2,6 +2,7 @@ package dozo.source;
 
 import dozo.file.FilePath;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -9,6 +10,8 @@ import java.nio.file.Path;
  * is followed on the way to it. Linux only, as {@link Crawl}; needs {@code /proc}.
  */
 public final class OpenFolder implements AutoCloseable {
+
+    private static final String MOUNT = "mnt_id:";
 
     private final int opened;
 
@@ -53,6 +56,14 @@ public final class OpenFolder implements AutoCloseable {
     /** Returns the path that gives access to its content until it is closed. */
     public Path path() {
         return Path.of("/proc/self/fd/" + opened);
+    }
+
+    /** Returns a number of the mount that it is in: no rename and no hard link leaves a mount, even within one file system. */
+    public String mount() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/fdinfo/" + opened)).stream()
+                .filter(line -> line.startsWith(MOUNT))
+                .findFirst()
+                .orElseThrow(() -> new IOException("the kernel does not say where a folder is mounted"));
     }
 
     @Override

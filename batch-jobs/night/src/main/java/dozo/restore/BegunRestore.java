@@ -23,6 +23,9 @@ final class BegunRestore {
 
     volatile @Nullable Took took;
 
+    /** Whether it was in place, and everything that it put aside is gone: nothing was. */
+    volatile boolean nothingAside;
+
     /** Whether it is no longer worked on. */
     volatile boolean over;
 

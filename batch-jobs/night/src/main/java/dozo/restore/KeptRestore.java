@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  *     {@code pathsBytes} are the exact names
  * @param patterns restores what matches, too; {@code patternsBytes} are the exact patterns
  * @param folder the resolved path, of a drill that of its scratch folder; {@code folderBytes} is the exact name
+ * @param inPlace true: the folder is the source of the experiment
+ * @param aside in place, the folder for what stood in the source and differs; missing at the end: nothing was put aside.
+ *     {@code asideBytes} is the exact name
  * @param drill true: a drill, whose folder is removed at its end
  * @param state {@code COMPLETE}: every file is restored and verified; {@code FINDINGS}: not all are; {@code FAILED}: it could
  *     not be finished; {@code BROKEN_OFF}: the service ended during a drill, so the drill shows nothing
@@ -46,6 +49,9 @@ public record KeptRestore(
         String site,
         String folder,
         byte[] folderBytes,
+        boolean inPlace,
+        @Nullable String aside,
+        byte @Nullable [] asideBytes,
         boolean drill,
         RestoreState state,
         String requestedBy,
@@ -71,6 +77,12 @@ public record KeptRestore(
     /** Returns the folder, without links. */
     Path target() {
         return FilePath.pathOf(folderBytes);
+    }
+
+    /** Returns the folder for what is put aside, if it is in place. */
+    @Nullable
+    Path putAside() {
+        return asideBytes == null ? null : FilePath.pathOf(asideBytes);
     }
 
     /** Returns whether it shows that not everything could be restored. */

@@ -17,6 +17,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
+import dozo.registry.RestorePlaces.InPlace;
 import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -116,10 +117,8 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore request(
             Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
         Path target = places.find(experiment.project(), folder);
-        try (Restore restore = restore(experiment.name(), manifest, selection, site, target)) {
-            if (!restore.mayMatch()) {
-                throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
-            }
+        try (Restore restore = restore(experiment.name(), manifest, selection, site, target, false)) {
+            checkMatch(restore, experiment);
             Optional<Refusal> unfit = new FileQuestion<>(path -> TargetFolder.unfit(restore, target, path, false))
                     .about("folder", target, FileQuestion.PERSON);
             if (unfit.isPresent()) {
@@ -129,7 +128,32 @@ public class RestoreQueue implements SmartLifecycle {
             throw new Refusal(
                     "folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
         }
-        KeptRestore added = restores.add(experiment, manifest, selection, site, target, false, actor);
+        return added(restores.add(experiment, manifest, selection, site, target, null, false, actor));
+    }
+
+    /**
+     * Requests the restore of an experiment's manifest into its source, and returns before it is done. What stands there and differs is
+     * put aside.
+     *
+     * @param selection what of it
+     * @throws Refusal if the service may not write there, nothing can be put aside, or too many restores wait
+     */
+    public synchronized KeptRestore requestInPlace(
+            Experiment experiment, Manifest manifest, Selection selection, Site site, String actor) {
+        InPlace place = places.inPlace(experiment);
+        try (Restore restore = restore(experiment.name(), manifest, selection, site, place.source(), true)) {
+            checkMatch(restore, experiment);
+        }
+        return added(restores.add(experiment, manifest, selection, site, place.source(), place.aside(), false, actor));
+    }
+
+    private static void checkMatch(Restore restore, Experiment experiment) {
+        if (!restore.mayMatch()) {
+            throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
+        }
+    }
+
+    private KeptRestore added(KeptRestore added) {
         underWay().filter(now -> now.drill).ifPresent(now -> {
             now.putBack = true;
             now.thread.interrupt();
@@ -148,7 +172,7 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore requestDrill(
             Experiment experiment, Manifest manifest, FilePath part, Site site, Path scratch, String actor) {
         Path folder = scratch.toAbsolutePath().normalize().resolve("drill-" + UUID.randomUUID());
-        KeptRestore added = restores.add(experiment, manifest, Selection.of(part), site, folder, true, actor);
+        KeptRestore added = restores.add(experiment, manifest, Selection.of(part), site, folder, null, true, actor);
         look();
         return added;
     }
@@ -245,7 +269,8 @@ public class RestoreQueue implements SmartLifecycle {
         Experiment experiment = experiments.find(kept.experiment()).orElseThrow();
         Manifest manifest = manifests.find(experiment.id(), kept.manifest()).orElseThrow();
         Site site = sites.findEvenRemoved(kept.site()).orElseThrow();
-        try (Restore restore = restore(kept.experiment(), manifest, kept.selection(), site, kept.target())) {
+        try (Restore restore =
+                restore(kept.experiment(), manifest, kept.selection(), site, kept.target(), kept.inPlace())) {
             BegunRestore now = new BegunRestore(kept, restore);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
@@ -256,7 +281,7 @@ public class RestoreQueue implements SmartLifecycle {
             LOG.info("restore {} of {}#{} begins", kept.id(), kept.experiment(), kept.manifest());
             Optional<End> end;
             try {
-                end = brought(kept, now);
+                end = brought(kept, experiment, now);
                 now.ended = end.isPresent();
             } finally {
                 synchronized (this) {
@@ -267,6 +292,7 @@ public class RestoreQueue implements SmartLifecycle {
             }
             if (end.isPresent()) {
                 End how = end.get();
+                now.nothingAside = isNothingAside(kept);
                 restores.end(kept.id(), how.state, how.message, how.progress, now);
                 LOG.info("restore {} ended: {} {}", kept.id(), how.state, how.message);
             } else if (now.putBack) {
@@ -284,9 +310,12 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
-    private Optional<End> brought(KeptRestore kept, BegunRestore now) {
+    private Optional<End> brought(KeptRestore kept, Experiment experiment, BegunRestore now) {
         try {
-            Progress progress = kept.drill() ? rehearse(kept, now) : bring(kept.target(), kept, now);
+            Path aside = kept.putAside();
+            Progress progress = kept.drill()
+                    ? rehearse(kept, now)
+                    : aside == null ? bring(kept.target(), kept, now) : bringInPlace(aside, kept, experiment, now);
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
         } catch (InterruptedException | IOException | RuntimeException e) {
@@ -363,10 +392,49 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Progress bring(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
-        if (!places.find(kept.project(), target).equals(target)) {
-            throw new Refusal("folder", "%s now leads through a link to another folder", TargetFolder.shown(target));
+    /** Removes temporary files of a restore in place that has ended. Returns whether it put nothing aside. */
+    private static boolean isNothingAside(KeptRestore kept) {
+        Path aside = kept.putAside();
+        try {
+            return aside != null && TargetFolder.removedAside(aside);
+        } catch (IOException e) {
+            LOG.warn("restore {}: temporary files could not be removed; remove them: {}", kept.id(), e.toString());
+            return false;
         }
+    }
+
+    private Progress bringInPlace(Path aside, KeptRestore kept, Experiment experiment, BegunRestore now)
+            throws IOException, InterruptedException {
+        Path target = kept.target();
+        if (!RestorePlaces.source(experiment).equals(target)) {
+            throw new Refusal(
+                    "inPlace", "%s is no longer the source of %s", TargetFolder.shown(target), kept.experiment());
+        }
+        checkStillThere(aside, kept);
+        try (OpenFolder folder = TargetFolder.openedAside(aside)) {
+            return runInPlace(target, aside, folder, now);
+        }
+    }
+
+    private static Progress runInPlace(Path target, Path aside, OpenFolder folder, BegunRestore now)
+            throws IOException, InterruptedException {
+        try (OpenFolder source = TargetFolder.opened(target)) {
+            try {
+                return now.restore.runInPlace(source, folder, now::add);
+            } catch (IOException e) {
+                throw TargetFolder.named(TargetFolder.named(e, folder, aside), source, target);
+            }
+        }
+    }
+
+    private void checkStillThere(Path folder, KeptRestore kept) {
+        if (!places.find(kept.project(), folder).equals(folder)) {
+            throw new Refusal("folder", "%s now leads through a link to another folder", TargetFolder.shown(folder));
+        }
+    }
+
+    private Progress bring(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
+        checkStillThere(target, kept);
         try (OpenFolder folder = TargetFolder.opened(target)) {
             try {
                 Optional<Refusal> unfit =
@@ -381,7 +449,9 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Restore restore(String experiment, Manifest manifest, Selection selection, Site site, Path target) {
+    private Restore restore(
+            String experiment, Manifest manifest, Selection selection, Site site, Path target, boolean inPlace) {
+        Options options = new Options(0, 0, false).checked(lanes.check());
         return new Restore(
                 inventories.of(manifest, site.id()),
                 experiment,
@@ -389,7 +459,7 @@ public class RestoreQueue implements SmartLifecycle {
                 selection,
                 site.address(),
                 target,
-                new Options(0, 0, false).checked(lanes.check()));
+                inPlace ? options.withOwners() : options);
     }
 
     private static String reason(KeptRestore kept, Exception e) {

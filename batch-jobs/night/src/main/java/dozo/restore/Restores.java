@@ -98,6 +98,7 @@ public class Restores {
      * Adds a restore to the queue.
      *
      * @param folder without links; of a drill a scratch folder that does not exist yet
+     * @param aside null: not in place
      * @throws Refusal if too many wait, an open restore fills this folder, one inside it or one above it, or it is a
      *     drill, and another one of the project has not ended
      */
@@ -108,6 +109,7 @@ public class Restores {
             Selection selection,
             Site site,
             Path folder,
+            @Nullable Path aside,
             boolean drill,
             String actor) {
         if (drill) {
@@ -129,8 +131,9 @@ public class Restores {
                             other.restoreId);
                 });
         long id = jdbc.sql("""
-                        insert into restore (experiment_id, manifest_no, paths, patterns, site_id, folder, requested_by, requested_at)
-                        values (:experiment, :manifest, :paths, :patterns, :site, :folder, :actor, :now)
+                        insert into restore (experiment_id, manifest_no, paths, patterns, site_id, folder, in_place, aside,
+                            requested_by, requested_at)
+                        values (:experiment, :manifest, :paths, :patterns, :site, :folder, :inPlace, :aside, :actor, :now)
                         returning restore_id
                         """)
                 .param("experiment", experiment.id())
@@ -141,6 +144,8 @@ public class Restores {
                         selection.patterns().stream().map(PathPattern::bytes).toArray(byte[][]::new))
                 .param("site", site.id())
                 .param("folder", FilePath.rawBytes(folder))
+                .param("inPlace", aside != null)
+                .param("aside", aside == null ? null : FilePath.rawBytes(aside))
                 .param("actor", actor)
                 .param("now", Timestamp.from(clock.instant()))
                 .query((row, n) -> row.getLong(1))
@@ -297,6 +302,7 @@ public class Restores {
         List<byte[]> patterns = List.of((byte[][]) row.getArray("patterns").getArray());
         byte[] only = !patterns.isEmpty() || paths.size() > 1 ? null : paths.isEmpty() ? new byte[0] : paths.getFirst();
         byte[] folder = row.getBytes("folder");
+        byte[] aside = row.getBytes("aside");
         return new KeptRestore(
                 row.getLong("restore_id"),
                 row.getString("experiment"),
@@ -312,6 +318,9 @@ public class Restores {
                 row.getString("site"),
                 FilePath.render(folder),
                 folder,
+                row.getBoolean("in_place"),
+                aside == null ? null : FilePath.render(aside),
+                aside,
                 row.getBoolean("drill"),
                 RestoreState.valueOf(row.getString("state")),
                 row.getString("requested_by"),
@@ -391,7 +400,7 @@ public class Restores {
         int ended = jdbc.sql("""
                         update restore set state = :state, message = :message, entries = :entries, bytes = :bytes,
                             entries_verified = :entriesVerified, bytes_verified = :bytesVerified, findings = :found,
-                            ended_at = :now
+                            aside = case when started_at is null or :nothingAside then null else aside end, ended_at = :now
                         where restore_id = :id and ended_at is null
                         """)
                 .param("state", state.name())
@@ -401,6 +410,7 @@ public class Restores {
                 .param("entriesVerified", progress.entriesVerified())
                 .param("bytesVerified", progress.bytesVerified())
                 .param("found", found)
+                .param("nothingAside", now != null && now.nothingAside)
                 .param("now", Timestamp.from(clock.instant()))
                 .param("id", id)
                 .update();
@@ -451,6 +461,9 @@ public class Restores {
                 restore.site()));
         if (!restore.drill()) {
             told.put("folder", Digest.ofContent(restore.folderBytes()));
+        }
+        if (restore.inPlace()) {
+            told.put("in_place", true);
         }
         Selection selection = restore.selection();
         if (!selection.isAll()) {

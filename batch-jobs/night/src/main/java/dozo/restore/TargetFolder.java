@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -36,13 +38,46 @@ final class TargetFolder {
     }
 
     /** Opens the folder, and creates it if it is missing; no link on its path is followed. */
-    static OpenFolder opened(Path target) throws IOException {
+    static OpenFolder opened(Path target, FileAttribute<?>... attributes) throws IOException {
         try (OpenFolder above = OpenFolder.open(requireNonNull(target.getParent()))) {
-            Files.createDirectory(above.path().resolve(requireNonNull(target.getFileName())));
+            Files.createDirectory(above.path().resolve(requireNonNull(target.getFileName())), attributes);
         } catch (FileAlreadyExistsException e) {
             // Its kind and content are checked once it is open.
         }
         return OpenFolder.open(target);
+    }
+
+    /**
+     * Opens the folder for what is put aside, and creates it, for the service's user only, if it is missing.
+     *
+     * @throws Refusal if it belongs to another user
+     */
+    static OpenFolder openedAside(Path aside) throws IOException {
+        OpenFolder opened = opened(aside, PosixFilePermissions.asFileAttribute(OURS));
+        if (!isOurs(opened.path().resolve("."))) {
+            opened.close();
+            throw new Refusal("inPlace", "%s does not belong to the service's user", shown(aside));
+        }
+        return opened;
+    }
+
+    /** Removes what a restore in place no longer needs: temporary files, and the folder if nothing was put aside. Returns whether it is gone. */
+    static boolean removedAside(Path aside) throws IOException {
+        List<Path> inside;
+        try (Stream<Path> names = Files.list(aside)) {
+            inside = names.toList();
+        } catch (NoSuchFileException neverMade) {
+            return true;
+        }
+        boolean empty = true;
+        for (Path each : inside) {
+            if (String.valueOf(each.getFileName()).startsWith(Restore.PUT_ASIDE)) {
+                empty = false;
+            } else {
+                remove(each);
+            }
+        }
+        return empty && Files.deleteIfExists(aside);
     }
 
     /**

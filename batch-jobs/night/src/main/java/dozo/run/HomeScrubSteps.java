@@ -182,8 +182,8 @@ record HomeScrubSteps(
             return "No site is known to have what was sent; keep everything. Copies: "
                     + (copies.isEmpty() ? "none" : copies);
         }
-        return "Copies: %s. Restore the file beside it, and compare: dozo restore %s --path FILE FOLDER"
-                .formatted(copies, experiment.name());
+        return "Copies: %s. Restore the file beside it, and compare: dozo restore %s --path FILE FOLDER; or in its place: dozo restore %s --path FILE --in-place"
+                .formatted(copies, experiment.name(), experiment.name());
     }
 
     void conclude(NightFlow flow) {

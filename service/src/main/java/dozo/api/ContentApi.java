@@ -35,10 +35,13 @@ record ContentApi(Experiments experiments, Contents contents, AllSeries series) 
         return contents.counts(experiment(project, code).id());
     }
 
-    /** Lists the files of the current manifest that are broken or suspect. */
+    /** Lists the files of the current manifest that are broken or suspect, or unknown for a known reason. */
     @Verb(
             value = "content PROJECT/EXPERIMENT:project/code --files:-",
-            arguments = {"PROJECT/EXPERIMENT=the experiment", "--files=lists the files that are not whole"},
+            arguments = {
+                "PROJECT/EXPERIMENT=the experiment",
+                "--files=lists the files that are not whole, or unknown for a known reason"
+            },
             columns = {"VERDICT={state word}", "FORMAT={format}", "FILE={path}", "WHY={why}"},
             none = "No file is known not to be whole.",
             example = "dozo content P001/S0001 --files")

@@ -101,7 +101,7 @@ public final class Supersession {
                             select e.experiment_id, entry_path(d.path, e.name) as path, e.until_manifest is null and not exists (
                                        select from content l
                                        where l.experiment_id = c.experiment_id and l.content_id > c.content_id
-                                         and l.state <> 'BROKEN' and n.entry_no = any(l.entry_nos)) as holds
+                                         and l.state not in ('BROKEN', 'UNKNOWN') and n.entry_no = any(l.entry_nos)) as holds
                             from content c cross join lateral unnest(c.entry_nos) as n (entry_no)
                             join entry_version e on e.experiment_id = c.experiment_id and e.entry_no = n.entry_no
                             join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no

@@ -31,8 +31,11 @@ public class Contents {
             join directory d on d.experiment_id = e.experiment_id and d.directory_no = e.directory_no
             where c.experiment_id = :experiment and c.state <> 'WHOLE' and not exists (
                     select from content l
-                    where l.experiment_id = c.experiment_id and l.content_id > c.content_id and l.state = 'WHOLE'
-                      and n.entry_no = any(l.entry_nos))
+                    where l.experiment_id = c.experiment_id and n.entry_no = any(l.entry_nos)
+                      and case c.state
+                              when 'UNKNOWN' then l.state <> 'UNKNOWN'
+                              else l.state = 'WHOLE' and l.content_id > c.content_id
+                          end)
             """;
 
     private static final int FETCH = 1_000;
@@ -41,7 +44,7 @@ public class Contents {
     private final JdbcClient jdbc;
     private final InstantSource clock;
 
-    /** What the content of an entry, by number, says of whether it is whole; never unknown. */
+    /** What the content of an entry, by number, says of whether it is whole; unknown only with the reason. */
     public record Judged(int entryNumber, Verdict verdict) {}
 
     /**
@@ -52,7 +55,7 @@ public class Contents {
     public record Count(State state, String format, long files, long bytes) {}
 
     /**
-     * A file of the current manifest that is not whole, or perhaps not.
+     * A file of the current manifest that is not whole, or perhaps not, or of which a reason is known why nobody knows.
      *
      * @param pathBytes below the source root, in JSON in base64
      */
@@ -77,10 +80,11 @@ public class Contents {
         this.clock = clock;
     }
 
-    /** Records verdicts on entries, by number; those that are unknown are left out. */
+    /** Records verdicts on entries, by number; unknown ones without a reason are left out. */
     public void add(int experimentId, Map<Integer, Verdict> verdicts) {
         Map<Verdict, List<Integer>> byVerdict = verdicts.entrySet().stream()
-                .filter(each -> each.getValue().state() != State.UNKNOWN)
+                .filter(each -> each.getValue().state() != State.UNKNOWN
+                        || !each.getValue().why().isEmpty())
                 .sorted(Map.Entry.comparingByKey())
                 .collect(Collectors.groupingBy(
                         Map.Entry::getValue, Collectors.mapping(Map.Entry::getKey, Collectors.toList())));
@@ -97,7 +101,7 @@ public class Contents {
                 .update());
     }
 
-    /** What a bag's list says of a file, by its path below the data folder; never unknown. */
+    /** What a bag's list says of a file, by its path below the data folder; unknown only with the reason. */
     public record Found(FilePath path, Verdict verdict) {}
 
     /** Passes on what a bag's list says. */
@@ -207,7 +211,7 @@ public class Contents {
                 .list();
     }
 
-    /** Returns files of the current manifest that are broken or suspect, after one by number; each once. */
+    /** Returns files of the current manifest that are broken, suspect, or unknown for a known reason, after one by number; each once. */
     public List<NotWhole> notWhole(int experimentId, int afterEntry, int limit) {
         return jdbc.sql("select distinct on (entry_no) * from (" + NOT_WHOLE + """
                         ) found where entry_no > :after order by entry_no, content_id desc limit :limit

@@ -166,7 +166,7 @@ final class Ctf implements Format {
             if ((position() - MAGIC_BYTES) % Integer.BYTES != 0) {
                 throw NotWhole.broken("it ends after %,d bytes, in the middle of a sample".formatted(position()));
             }
-            throw NotWhole.unknown();
+            throw NotWhole.unknown("only the .res4 beside it says how long it should be");
         }
     }
 }

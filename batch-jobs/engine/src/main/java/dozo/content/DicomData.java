@@ -267,7 +267,7 @@ final class DicomData extends DicomElements {
             throw NotWhole.suspect(suspicion);
         }
         if (!hasImage && !hasRecords && !image.isOtherClass()) {
-            throw NotWhole.unknown();
+            throw NotWhole.unknown("it ends without an image, and its class does not say whether it should have one");
         }
     }
 

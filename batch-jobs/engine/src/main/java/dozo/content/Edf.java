@@ -121,7 +121,7 @@ final class Edf implements Format {
                 throw NotWhole.broken("it ends after %,d bytes, in the middle of its header".formatted(position()));
             }
             if (recordBytes <= 0) {
-                throw NotWhole.unknown();
+                throw NotWhole.unknown("its header gives its records no length");
             }
             long whole = (position() - headerBytes) / recordBytes;
             boolean part = (position() - headerBytes) % recordBytes != 0;
@@ -129,7 +129,7 @@ final class Edf implements Format {
                 throw part
                         ? NotWhole.suspect("its recording was not finished; it ends in the middle of record %,d"
                                 .formatted(whole + 1))
-                        : NotWhole.unknown();
+                        : NotWhole.unknown("its recording was not finished, so its header has no number of records");
             }
             if (whole < records) {
                 throw part

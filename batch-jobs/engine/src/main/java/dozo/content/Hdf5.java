@@ -131,7 +131,7 @@ final class Hdf5 implements Format {
             boolean driver = version < CHECKED && isDefined(address(block, 3));
             long stored = address(block, 2);
             if (driver || !isDefined(stored)) {
-                throw NotWhole.unknown();
+                throw NotWhole.unknown("the file does not say where it ends");
             }
             end = stored - address(block, 0) + signatureAt;
             if (stored < 0 || end < position()) {

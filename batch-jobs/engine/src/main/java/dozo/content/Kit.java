@@ -155,7 +155,7 @@ final class Kit implements Format {
                 throw NotWhole.broken("its directory says %,d bytes, the file has %,d".formatted(needed, size));
             }
             if (dataEnd == 0) {
-                throw NotWhole.unknown();
+                throw NotWhole.unknown("the file does not say how many samples it should have");
             }
         }
 

@@ -4,8 +4,8 @@ package dozo.content;
  * What the bytes of a file say of whether it is whole.
  *
  * @param format for people, such as {@code DICOM} or {@code NIfTI-1 in gzip}; empty: not known
- * @param why what is wrong, as an English clause, such as {@code the header says 352 bytes, the file has 100}; empty if
- *     nothing is
+ * @param why what is wrong, as an English clause, such as {@code the header says 352 bytes, the file has 100}, or why
+ *     nobody knows; empty if nothing is, or no format is known
  */
 public record Verdict(State state, String format, String why) {
 

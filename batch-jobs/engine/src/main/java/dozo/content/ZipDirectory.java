@@ -83,7 +83,7 @@ final class ZipDirectory {
         static Entry read(ByteBuffer header, int at, long offset) throws NotWhole {
             int flags = u16(header, at);
             if ((flags & (1 << 13)) != 0) {
-                throw NotWhole.unknown();
+                throw NotWhole.unknown("its directory is encrypted");
             }
             return new Entry(
                     flags,
@@ -173,7 +173,7 @@ final class ZipDirectory {
         /** Of an archive in several files nothing is judged. */
         void requireOneFile() throws NotWhole {
             if (disk != 0) {
-                throw NotWhole.unknown();
+                throw NotWhole.unknown("it is one of several files of an archive");
             }
         }
     }

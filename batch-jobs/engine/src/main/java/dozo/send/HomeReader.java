@@ -9,6 +9,7 @@ import dozo.file.Problem;
 import dozo.send.Outcome.Failed;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Reads files of a source again, and compares them with the digests of the manifest. It yields to other users of the source as a
@@ -34,6 +36,9 @@ public final class HomeReader {
     private final Throttle rate;
     private final SourcePatience patience;
     private final boolean fromDisk;
+
+    /** Bytes of a file, counted from 0, with the last one. */
+    public record ByteRange(long first, long last) {}
 
     /** What a file was seen to be. */
     public sealed interface Seen {
@@ -82,7 +87,7 @@ public final class HomeReader {
      */
     public List<Seen> read(Path root, boolean bound, List<Entry> files, Map<Integer, Digest> sealed)
             throws InterruptedException {
-        SourceFolder folder = new LocalFolder(root, bound ? root : null, fromDisk);
+        SourceFolder folder = folder(root, bound);
         Queue<Seen> seen = new ConcurrentLinkedQueue<>();
         try (Crew crew = new Crew(FILES_AT_ONCE)) {
             for (Entry file : files) {
@@ -122,20 +127,59 @@ public final class HomeReader {
                 .formatted(path, first, second);
     }
 
-    private Digest digest(SourceFolder folder, Entry file) throws SourceProblem, InterruptedException {
-        MessageDigest digest = Digest.algorithm();
-        long size = file.facts().sizeBytes();
-        try (SourceFile source = SourceFile.open(folder, file, gauges.reading, patience, null)) {
-            for (long at = 0; at < size; at += PART_BYTES) {
-                if (patience.isLeaving()) {
-                    throw new InterruptedException("the run ends");
-                }
-                int part = (int) Math.min(PART_BYTES, size - at);
-                rate.pass(part);
-                source.read(at, part, digest::update);
-            }
+    /**
+     * Returns in which bytes a file differs from its copy at a site, in order: pages of 4 KiB, or larger parts if it differs in
+     * many. Empty: it is not known, because the file has changed or cannot be read, or the site digests no parts of files.
+     *
+     * @param root as for {@link #read}
+     * @param copy has the bytes of the manifest, which the caller checks
+     * @throws IOException if the site fails
+     * @throws InterruptedException if nothing more is to be read
+     */
+    public List<ByteRange> differences(Path root, boolean bound, Entry file, SiteReader site, SiteCopy copy)
+            throws IOException, InterruptedException {
+        try (SourceFile source = open(folder(root, bound), file)) {
+            List<ByteRange> ranges = new Differences(this, source, site, copy).find();
             source.checkUnchanged();
+            return ranges;
+        } catch (SourceProblem e) {
+            return List.of();
         }
+    }
+
+    private SourceFolder folder(Path root, boolean bound) {
+        return new LocalFolder(root, bound ? root : null, fromDisk);
+    }
+
+    private SourceFile open(SourceFolder folder, Entry file) throws SourceProblem, InterruptedException {
+        return SourceFile.open(folder, file, gauges.reading, patience, null);
+    }
+
+    private Digest digest(SourceFolder folder, Entry file) throws SourceProblem, InterruptedException {
+        try (SourceFile source = open(folder, file)) {
+            Digest digest = digest(source, 0, file.facts().sizeBytes());
+            source.checkUnchanged();
+            return digest;
+        }
+    }
+
+    Digest digest(SourceFile source, long offset, long length) throws SourceProblem, InterruptedException {
+        MessageDigest digest = Digest.algorithm();
+        pass(source, offset, length, digest::update);
         return Digest.of(digest.digest());
+    }
+
+    /** Passes on a range of a file, as far as it reaches. */
+    void pass(SourceFile source, long offset, long length, Consumer<ByteBuffer> content)
+            throws SourceProblem, InterruptedException {
+        long end = offset + length;
+        for (long at = offset; at < end; at += PART_BYTES) {
+            if (patience.isLeaving()) {
+                throw new InterruptedException("the run ends");
+            }
+            int part = (int) Math.min(PART_BYTES, end - at);
+            rate.pass(part);
+            source.read(at, part, content);
+        }
     }
 }

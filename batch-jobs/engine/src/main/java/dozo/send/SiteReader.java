@@ -265,6 +265,21 @@ public final class SiteReader {
         });
     }
 
+    /** Returns the site's digests of ranges of a file, see {@link RemoteDigest#ranges}. */
+    Map<Integer, Digest> ranges(FilePath file, long rangeBytes, Collection<Integer> numbers)
+            throws RemoteException, InterruptedException {
+        return lanes.over(lane -> digest.ranges(lane, file, rangeBytes, numbers));
+    }
+
+    /** Returns bytes of a file, as far as it reaches. */
+    byte[] bytes(FilePath file, long offset, int length) throws IOException, InterruptedException {
+        return lanes.over(lane -> {
+            ByteArrayOutputStream content = new ByteArrayOutputStream(length);
+            lane.sftp().read(file, offset, length, content::write);
+            return content.toByteArray();
+        });
+    }
+
     /** Returns what is in a folder, by path; nothing if it does not exist. */
     public Map<FilePath, RemoteFacts> names(FilePath folder) throws RemoteException, InterruptedException {
         return lanes.over(lane -> {

@@ -82,7 +82,9 @@ class CtfTest {
     void dataAreUnknownOrEndInTheMiddleOfASample(String magic) {
         byte[] content = data(magic);
 
-        assertThat(Judged.of("a.meg4", content)).isEqualTo(new Verdict(State.UNKNOWN, "CTF data (meg4)", ""));
+        assertThat(Judged.of("a.meg4", content))
+                .isEqualTo(new Verdict(
+                        State.UNKNOWN, "CTF data (meg4)", "only the .res4 beside it says how long it should be"));
         assertThat(Judged.of("a.meg4", Arrays.copyOf(content, 8)).state()).isEqualTo(State.UNKNOWN);
         assertThat(Judged.of("a.meg4", Arrays.copyOf(content, 1_001)).why())
                 .isEqualTo("it ends after 1,001 bytes, in the middle of a sample");

@@ -80,7 +80,11 @@ class EdfTest {
     void aRecordingThatWasNotFinishedIsUnknown() {
         byte[] unfinished = recording(true, "-1");
 
-        assertThat(judge(unfinished).state()).isEqualTo(State.UNKNOWN);
+        assertThat(judge(unfinished))
+                .isEqualTo(new Verdict(
+                        State.UNKNOWN,
+                        "BDF",
+                        "its recording was not finished, so its header has no number of records"));
         assertThat(judge(Arrays.copyOf(unfinished, unfinished.length - 1)).why())
                 .isEqualTo("its recording was not finished; it ends in the middle of record 5");
         assertThat(judge(Arrays.copyOf(unfinished, unfinished.length - 1)).state())

@@ -6,7 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.copy.Trees;
 import dozo.file.Digest;
 import dozo.file.Entry;
+import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.Lanes;
+import dozo.remote.Patience;
+import dozo.send.HomeReader.ByteRange;
 import dozo.send.HomeReader.Seen;
 import dozo.source.OpenFile;
 import java.io.IOException;
@@ -37,9 +42,7 @@ class HomeReaderTest {
     void seal() throws IOException {
         file = Files.writeString(root.resolve("a"), "content");
         sealed = Digest.ofContent(Files.readAllBytes(file));
-        try (OpenFile open = OpenFile.open(root, NAME)) {
-            entry = new Entry(1, NAME, open.factsWhenOpened());
-        }
+        entry = entry(NAME);
     }
 
     private Seen read(BooleanSupplier ends) throws InterruptedException {
@@ -83,6 +86,42 @@ class HomeReaderTest {
         assertThat(read(() -> false)).isInstanceOf(Seen.Edited.class);
         Files.createDirectory(file);
         assertThat(read(() -> false)).isInstanceOf(Seen.Edited.class);
+    }
+
+    @Test
+    void whereAFileDiffersIsUnknownWithoutDigestsOfItsPartsOrWithoutTheFile(@TempDir Path there) throws Exception {
+        byte[] content = new byte[(1 << 20) + 1];
+        Path large = Files.write(root.resolve("large"), content);
+        Path stored = Files.createDirectory(there.resolve("dr"));
+        Files.write(stored.resolve("large"), content);
+        Files.writeString(stored.resolve("a"), "Content");
+        HomeReader reader = new HomeReader(new Throttle(0), 0, Duration.ofMinutes(1), true, () -> false);
+        try (LoopbackSite site = LoopbackSite.openSsh(there.resolve("state"), stored, 0, "ForceCommand internal-sftp");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            SiteReader reads = SiteReader.readOnly(lanes, Patience.USUAL);
+
+            assertThat(reader.differences(root, true, entry, reads, copy(entry)))
+                    .containsExactly(new ByteRange(0, 6));
+            Entry largeEntry = entry(FilePath.of("large"));
+            Trees.flip(large, 0);
+            assertThat(reader.differences(root, true, largeEntry, reads, copy(largeEntry)))
+                    .as("this site digests nothing")
+                    .isEmpty();
+            Files.delete(file);
+            assertThat(reader.differences(root, true, entry, reads, copy(entry)))
+                    .isEmpty();
+        }
+    }
+
+    private Entry entry(FilePath path) throws IOException {
+        try (OpenFile open = OpenFile.open(root, path)) {
+            return new Entry(1, path, open.factsWhenOpened());
+        }
+    }
+
+    private SiteCopy copy(Entry of) {
+        return new SiteCopy(
+                1, EntryKind.FILE, of.path(), of.path(), sealed, of.facts().sizeBytes(), true);
     }
 
     @Test

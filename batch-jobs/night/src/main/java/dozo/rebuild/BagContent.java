@@ -58,7 +58,7 @@ record BagContent(Spool content) implements AutoCloseable {
         }
         String format = text(fields.get(1));
         String why = text(fields.get(2));
-        State state = Stream.of(State.WHOLE, State.SUSPECT, State.BROKEN)
+        State state = Stream.of(State.values())
                 .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(fields.getFirst()))
                 .findFirst()
                 .orElse(null);

@@ -27,9 +27,11 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
@@ -47,6 +49,7 @@ record HomeScrubSteps(
         Manifests manifests,
         Experiments experiments,
         ScrubFindings found,
+        RottenRanges ranges,
         Findings findings,
         SiteHours hours,
         IngestSettings settings,
@@ -61,16 +64,18 @@ record HomeScrubSteps(
         Scrub scrub = scrubs.find(flow.run()).orElseThrow();
         HomeReader reader = new HomeReader(
                 hours.throttle(flow.site()), scrub.bytesPerSecond(), settings.patience(), scrub.cold(), flow::ends);
+        Set<String> silent = new HashSet<>();
         readings.enlist();
         Optional<Due> next = readings.next(flow.run(), scrub.dueBefore());
         while (next.isPresent() && !scrub.isOver(clock.instant())) {
             flow.check();
-            read(flow, reader, readings.begin(next.get(), ScrubSteps.FILES_MAX, ScrubSteps.BYTES_MAX));
+            read(flow, reader, readings.begin(next.get(), ScrubSteps.FILES_MAX, ScrubSteps.BYTES_MAX), silent);
             next = readings.next(flow.run(), scrub.dueBefore());
         }
     }
 
-    private void read(NightFlow flow, HomeReader reader, Batch batch)
+    /** @param silent sites that no longer answer questions about ranges */
+    private void read(NightFlow flow, HomeReader reader, Batch batch, Set<String> silent)
             throws JobInterruptedException, InterruptedException {
         int id = batch.due().experimentId();
         Experiment experiment = experiments.find(id).orElseThrow();
@@ -81,28 +86,30 @@ record HomeScrubSteps(
         List<Entry> files = manifests.current(id, proven);
         long begin = System.nanoTime();
         List<Seen> seen;
+        double seconds;
+        List<Finding> rotten;
         try {
             seen = reader.read(experiment.source(), experiment.bound(), files, batch.sealed());
+            seconds = (System.nanoTime() - begin) / 1e9;
+            rotten = findings(experiment, reader, batch, seen, silent);
         } catch (InterruptedException e) {
             flow.check();
             throw e;
         }
-        double seconds = (System.nanoTime() - begin) / 1e9;
-        transaction.executeWithoutResult(_ -> keep(flow.run(), experiment, batch, seen, seconds));
+        transaction.executeWithoutResult(_ -> keep(flow.run(), experiment, batch, seen, rotten, seconds));
     }
 
-    private void keep(long runId, Experiment experiment, Batch batch, List<Seen> seen, double seconds) {
+    private void keep(
+            long runId, Experiment experiment, Batch batch, List<Seen> seen, List<Finding> rotten, double seconds) {
         Instant now = clock.instant();
         Map<Integer, Result> results = new HashMap<>();
-        List<Seen.Rotten> rotten = new ArrayList<>();
         List<Finding> unknown = new ArrayList<>();
         long files = 0;
         long bytes = 0;
         for (Seen one : seen) {
             results.put(one.entry().number(), result(one));
             switch (one) {
-                case Seen.Equal _, Seen.Edited _ -> {}
-                case Seen.Rotten differs -> rotten.add(differs);
+                case Seen.Equal _, Seen.Edited _, Seen.Rotten _ -> {}
                 case Seen.Unknown(Entry file, String message, boolean ofSource) ->
                     unknown.add(
                             new Finding(experiment.id(), Problem.UNREADABLE, ofSource ? null : file.path(), message));
@@ -113,7 +120,7 @@ record HomeScrubSteps(
             }
         }
         readings.add(runId, batch, results, now);
-        tell(runId, experiment.id(), Problem.ROTTEN_AT_HOME, findings(experiment, batch, rotten));
+        tell(runId, experiment.id(), Problem.ROTTEN_AT_HOME, rotten);
         tell(runId, experiment.id(), Problem.UNREADABLE, ofSourceOnce(runId, experiment.id(), unknown));
         scrubs.add(runId, new Read(files, bytes, rotten.size(), seconds));
         pace.count(runId, bytes, files);
@@ -147,23 +154,32 @@ record HomeScrubSteps(
         return once;
     }
 
-    private List<Finding> findings(Experiment experiment, Batch batch, List<Seen.Rotten> rotten) {
+    private List<Finding> findings(
+            Experiment experiment, HomeReader reader, Batch batch, List<Seen> seen, Set<String> silent)
+            throws InterruptedException {
+        List<Seen.Rotten> rotten = seen.stream()
+                .filter(Seen.Rotten.class::isInstance)
+                .map(Seen.Rotten.class::cast)
+                .toList();
         if (rotten.isEmpty()) {
             return List.of();
         }
         Map<Integer, List<AtSite>> sites = readings.atSites(
                 experiment.id(),
                 rotten.stream().map(one -> one.entry().number()).toList());
+        Map<Integer, String> where = ranges.of(
+                experiment, reader, rotten.stream().map(Seen.Rotten::entry).toList(), sites, silent);
         return rotten.stream()
                 .map(one -> {
                     FilePath path = one.entry().path();
                     int number = one.entry().number();
                     String message =
-                            "%s: at home its SHA-256 is %s now, and was %s when it was sent, although its size and time are unchanged. %s"
+                            "%s: at home its SHA-256 is %s now, and was %s when it was sent, although its size and time are unchanged. %s%s"
                                     .formatted(
                                             path,
                                             one.found(),
                                             requireNonNull(batch.sealed().get(number)),
+                                            where.getOrDefault(number, ""),
                                             rightSide(experiment, sites.getOrDefault(number, List.of())));
                     return new Finding(experiment.id(), Problem.ROTTEN_AT_HOME, path, message);
                 })

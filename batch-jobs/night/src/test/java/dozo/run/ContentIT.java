@@ -128,6 +128,45 @@ class ContentIT {
                 .containsExactly(all.get(1));
     }
 
+    @Test
+    void whyNobodyKnowsIsListedUnlessTheFormatIsUnknown() throws Exception {
+        open();
+        Files.writeString(source.resolve("a.meg4"), "MEG41CP\0" + "12345678");
+        Files.writeString(source.resolve("text"), "nobody knows");
+
+        night.complete();
+
+        String why = "only the .res4 beside it says how long it should be";
+        assertThat(counts())
+                .extracting(Count::state, Count::format, Count::files)
+                .containsExactlyInAnyOrder(tuple(State.UNKNOWN, "CTF data (meg4)", 1L), tuple(State.UNKNOWN, "", 1L));
+        assertThat(night.get(Contents.class).notWhole(night.experiment().id(), 0, 10))
+                .extracting(NotWhole::path, NotWhole::state, NotWhole::why)
+                .containsExactly(tuple("a.meg4", State.UNKNOWN, why));
+        assertThat(root.resolve("p/E1/content.csv"))
+                .hasContent("state,format,why,path\nunknown,CTF data (meg4)," + why + ",data/a.meg4\n");
+        assertThat(night.count("select count(*) from content")).isOne();
+    }
+
+    @Test
+    void thatNobodyKnowsNowTakesNothingBack() throws Exception {
+        open();
+        Files.write(source.resolve("a.gz"), cut(gzip(2_000)));
+        Run first = night.run();
+        night.update("""
+                insert into content (experiment_id, state, format, why, entry_nos, judged_at)
+                select experiment_id, 'UNKNOWN', 'gzip', 'given up', entry_nos, now() from content
+                """);
+
+        night.complete();
+
+        assertThat(night.findings(first)).allMatch(finding -> finding.open());
+        assertThat(counts()).extracting(Count::state).containsExactly(State.BROKEN);
+        assertThat(night.get(Contents.class).notWhole(night.experiment().id(), 0, 10))
+                .extracting(NotWhole::state)
+                .containsExactly(State.BROKEN);
+    }
+
     /** Another site reads the file again, and knows nothing new. */
     @Test
     void aFileStaysBrokenUntilAnotherOneHasItsPlace() throws Exception {

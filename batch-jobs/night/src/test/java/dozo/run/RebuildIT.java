@@ -578,7 +578,9 @@ class RebuildIT extends NightAtSite {
                 state,format,why,path
                 broken,JSON,it was so,data/a.json
                 broken,JSON,its place is nowhere,data/none.json
-                unknown,JSON,no such verdict,data/b.json
+                odd,JSON,no such verdict,data/b.json
+                unknown,JSON,,data/b.json
+                unknown,JSON,nobody knows,data/b.json
                 whole,JSON,whole for a reason,data/b.json
                 broken,JSON,,data/b.json
                 whole,,,data/b.json
@@ -597,7 +599,8 @@ class RebuildIT extends NightAtSite {
                 .containsExactly(tuple(
                         Problem.UNPARSED,
                         "a line of the bag's content.csv cannot be parsed; what it says is not known"));
-        assertThat(contents(rebuilt)).containsExactly("a.json BROKEN JSON it was so");
+        assertThat(contents(rebuilt))
+                .containsExactly("a.json BROKEN JSON it was so", "b.json UNKNOWN JSON nobody knows");
     }
 
     private static List<String> contents(Night of) {

@@ -72,6 +72,10 @@ import picocli.CommandLine.Parameters;
             "a server with an unknown host key is refused. Put ./ before a local name with a colon. The server gets modes,",
             "times in whole seconds, and links; hard links become files of their own.",
             "",
+            "With --to orthanc, TARGET is the name of an origin of the kind dicomweb: the service sends the DICOM files into that",
+            "archive, and reads back what it has. Instances with the same bytes are not sent again. Instances with other bytes",
+            "stay as they are, unless --replace is given and the archive permits it.",
+            "",
             "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
             "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
@@ -131,6 +135,15 @@ final class RestoreCommand implements Callable<Integer> {
     private boolean inService;
 
     @Option(
+            names = "--to",
+            paramLabel = "orthanc",
+            description = "The service sends the DICOM files into the archive TARGET, the name of an origin.")
+    private @Nullable Archive archive;
+
+    @Option(names = "--replace", description = "With --to: sends instances that have other bytes in the archive, too.")
+    private boolean replaces;
+
+    @Option(
             names = "--no-owners",
             description = "Everything belongs to the user who restores. Otherwise owners, setuid and setgid come back:"
                     + " run it as root. A restore by the service is always without owners.")
@@ -145,6 +158,11 @@ final class RestoreCommand implements Callable<Integer> {
             description =
                     "A folder that is empty or does not exist yet: here, or USER@HOST:/FOLDER; or - for standard output.")
     private String target = "";
+
+    /** The kind of an archive. */
+    enum Archive {
+        orthanc
+    }
 
     /** Selects a manifest; by default the latest. */
     static final class Version {
@@ -165,8 +183,17 @@ final class RestoreCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         String address = Dozo.experimentAddress(service.commandLine(), experiment);
+        if (replaces && archive == null) {
+            throw new Failure(Exit.USAGE, "--replace: only with --to");
+        }
+        if (inService && archive != null) {
+            throw new Failure(Exit.USAGE, "--to: not with --in-service, which restores into a folder");
+        }
         if (inService) {
-            return inService(address + "/restores");
+            return inService(address + "/restores", "--in-service", Map.of("folderBytes", RawArgument.path(target)));
+        }
+        if (archive != null) {
+            return inService(address + "/restores", "--to", Map.of("origin", target, "replaces", replaces));
         }
         String manifests = address + "/manifests";
         ShownManifest manifest = ManifestCommand.find(service, manifests, experiment, number(), asOf())
@@ -262,18 +289,18 @@ final class RestoreCommand implements Callable<Integer> {
         return RawArgument.content("--paths-from", from, Selection.LIST_BYTES_MAX);
     }
 
-    private int inService(String restores) throws InterruptedException {
+    /** @param into where it goes, as REST says it */
+    private int inService(String restores, String option, Map<String, Object> into) throws InterruptedException {
         if (identity != null) {
-            throw new Failure(Exit.USAGE, "--identity: with --in-service the service uses its own key");
+            throw new Failure(Exit.USAGE, "--identity: with %s the service uses its own key".formatted(option));
         }
         if (dryRun) {
-            throw new Failure(Exit.USAGE, "--dry-run: not with --in-service");
+            throw new Failure(Exit.USAGE, "--dry-run: not with " + option);
         }
         if (!options.isEmpty()) {
-            throw new Failure(Exit.USAGE, "-o: not with --in-service, which restores into a folder of its machine");
+            throw new Failure(Exit.USAGE, "-o: not with " + option);
         }
-        Map<String, @Nullable Object> wanted = new HashMap<>();
-        wanted.put("folderBytes", RawArgument.path(target));
+        Map<String, @Nullable Object> wanted = new HashMap<>(into);
         Selection selection = selection();
         // NB: an empty list is refused, because it does not mean everything.
         if (!selection.paths().isEmpty()) {
@@ -289,7 +316,8 @@ final class RestoreCommand implements Callable<Integer> {
         wanted.put("site", site);
         wanted.put("manifest", number());
         wanted.put("asOf", asOf());
-        Answer<KeptRestore> restore = service.post(restores, wanted, KeptRestore.class);
+        Answer<KeptRestore> restore =
+                service.post(archive == null ? restores : restores + "/archive", wanted, KeptRestore.class);
         return RestoreReport.follow(
                 service, restore, restores + "/" + restore.value().id());
     }

@@ -82,7 +82,7 @@ public final class Restore implements Copy {
             return progress();
         }
         retrieval.begin(target, key(), part::isTopName, this::isComplete);
-        part.reportUnmatched(tally);
+        part.reportUnmatched(tally::finding);
         return bringBack();
     }
 
@@ -97,7 +97,7 @@ public final class Restore implements Copy {
         part.select();
         try {
             retrieval.begin(held, target, key(), part::isTopName);
-            part.reportUnmatched(tally);
+            part.reportUnmatched(tally::finding);
             return bringBack();
         } finally {
             retrieval.stopFiles();

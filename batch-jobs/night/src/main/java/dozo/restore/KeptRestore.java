@@ -1,8 +1,11 @@
 package dozo.restore;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
+import dozo.restore.ArchiveRestore.Counts;
 import dozo.restore.Restores.RestoreState;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -18,7 +21,11 @@ import org.jspecify.annotations.Nullable;
  * @param paths the folders and files of the manifest that are restored; no path and no pattern: everything.
  *     {@code pathsBytes} are the exact names
  * @param patterns restores what matches, too; {@code patternsBytes} are the exact patterns
- * @param folder the resolved path, of a drill that of its scratch folder; {@code folderBytes} is the exact name
+ * @param folder the resolved path, of a drill that of its scratch folder; {@code folderBytes} is the exact name. Missing: a
+ *     restore into an archive
+ * @param origin the name of the archive that is filled; missing: a folder is
+ * @param replaces whether the archive may replace instances that have other bytes
+ * @param counts what was counted; missing: a folder is filled
  * @param drill true: a drill, whose folder is removed at its end
  * @param state {@code COMPLETE}: every file is restored and verified; {@code FINDINGS}: not all are; {@code FAILED}: it could
  *     not be finished; {@code BROKEN_OFF}: the service ended during a drill, so the drill shows nothing
@@ -44,8 +51,11 @@ public record KeptRestore(
         List<String> patterns,
         List<byte[]> patternsBytes,
         String site,
-        String folder,
-        byte[] folderBytes,
+        @Nullable String folder,
+        byte @Nullable [] folderBytes,
+        @Nullable String origin,
+        boolean replaces,
+        @Nullable Counts counts,
         boolean drill,
         RestoreState state,
         String requestedBy,
@@ -68,9 +78,18 @@ public record KeptRestore(
                 patternsBytes.stream().map(PathPattern::of).toList());
     }
 
-    /** Returns the folder, without links. */
-    Path target() {
-        return FilePath.pathOf(folderBytes);
+    /** Returns where it goes. */
+    public Target target() {
+        if (origin != null) {
+            return new Target.Archive(origin, replaces);
+        }
+        Path path = FilePath.pathOf(requireNonNull(folderBytes));
+        return drill ? new Target.Scratch(path) : new Target.Folder(path);
+    }
+
+    /** Returns the name of the archive, or the folder. */
+    public String destination() {
+        return origin != null ? origin : requireNonNull(folder);
     }
 
     /** Returns whether it shows that not everything could be restored. */

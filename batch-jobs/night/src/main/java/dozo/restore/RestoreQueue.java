@@ -2,8 +2,11 @@ package dozo.restore;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
+import dozo.copy.ManifestPart;
+import dozo.copy.ProvenRead;
 import dozo.copy.Restore;
 import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
@@ -75,6 +78,7 @@ public class RestoreQueue implements SmartLifecycle {
     private final Sites sites;
     private final ActiveService active;
     private final SiteLanes lanes;
+    private final @Nullable Archives archives;
     private @Nullable ScheduledExecutorService executor;
 
     private volatile boolean leaving;
@@ -95,7 +99,8 @@ public class RestoreQueue implements SmartLifecycle {
             Manifests manifests,
             Sites sites,
             ActiveService active,
-            SiteLanes lanes) {
+            SiteLanes lanes,
+            Optional<Archives> archives) {
         this.restores = restores;
         this.places = places;
         this.inventories = inventories;
@@ -104,6 +109,7 @@ public class RestoreQueue implements SmartLifecycle {
         this.sites = sites;
         this.active = active;
         this.lanes = lanes;
+        this.archives = archives.orElse(null);
     }
 
     /**
@@ -117,9 +123,7 @@ public class RestoreQueue implements SmartLifecycle {
             Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
         Path target = places.find(experiment.project(), folder);
         try (Restore restore = restore(experiment.name(), manifest, selection, site, target)) {
-            if (!restore.mayMatch()) {
-                throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
-            }
+            refuseUnmatched(experiment, restore.mayMatch());
             Optional<Refusal> unfit = new FileQuestion<>(path -> TargetFolder.unfit(restore, target, path, false))
                     .about("folder", target, FileQuestion.PERSON);
             if (unfit.isPresent()) {
@@ -129,7 +133,44 @@ public class RestoreQueue implements SmartLifecycle {
             throw new Refusal(
                     "folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
         }
-        KeptRestore added = restores.add(experiment, manifest, selection, site, target, false, actor);
+        return added(experiment, manifest, selection, site, new Target.Folder(target), actor);
+    }
+
+    /**
+     * Requests the restore of the DICOM files of an experiment's manifest into an archive, and returns before it is done.
+     *
+     * @param selection what of it
+     * @throws Refusal if there is no such archive, nothing is selected, or too many restores wait
+     */
+    public synchronized KeptRestore request(
+            Experiment experiment,
+            Manifest manifest,
+            Selection selection,
+            Site site,
+            Target.Archive archive,
+            String actor) {
+        archives().check(archive.origin());
+        refuseUnmatched(
+                experiment, part(experiment.name(), manifest, selection, site).mayMatch());
+        return added(experiment, manifest, selection, site, archive, actor);
+    }
+
+    private Archives archives() {
+        if (archives == null) {
+            throw new Refusal("origin", "this program has no origins");
+        }
+        return archives;
+    }
+
+    private static void refuseUnmatched(Experiment experiment, boolean mayMatch) {
+        if (!mayMatch) {
+            throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
+        }
+    }
+
+    private KeptRestore added(
+            Experiment experiment, Manifest manifest, Selection selection, Site site, Target target, String actor) {
+        KeptRestore added = restores.add(experiment, manifest, selection, site, target, actor);
         underWay().filter(now -> now.drill).ifPresent(now -> {
             now.putBack = true;
             now.thread.interrupt();
@@ -148,7 +189,8 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore requestDrill(
             Experiment experiment, Manifest manifest, FilePath part, Site site, Path scratch, String actor) {
         Path folder = scratch.toAbsolutePath().normalize().resolve("drill-" + UUID.randomUUID());
-        KeptRestore added = restores.add(experiment, manifest, Selection.of(part), site, folder, true, actor);
+        KeptRestore added =
+                restores.add(experiment, manifest, Selection.of(part), site, new Target.Scratch(folder), actor);
         look();
         return added;
     }
@@ -245,8 +287,8 @@ public class RestoreQueue implements SmartLifecycle {
         Experiment experiment = experiments.find(kept.experiment()).orElseThrow();
         Manifest manifest = manifests.find(experiment.id(), kept.manifest()).orElseThrow();
         Site site = sites.findEvenRemoved(kept.site()).orElseThrow();
-        try (Restore restore = restore(kept.experiment(), manifest, kept.selection(), site, kept.target())) {
-            BegunRestore now = new BegunRestore(kept, restore);
+        try (Copy copy = copy(kept, manifest, site)) {
+            BegunRestore now = new BegunRestore(kept, copy);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
                     return;
@@ -286,13 +328,16 @@ public class RestoreQueue implements SmartLifecycle {
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
     private Optional<End> brought(KeptRestore kept, BegunRestore now) {
         try {
-            Progress progress = kept.drill() ? rehearse(kept, now) : bring(kept.target(), kept, now);
+            Progress progress = switch (now.copy) {
+                case Restore restore -> bring(restore, kept, now);
+                case Copy archive -> archive.run(now::add);
+            };
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
         } catch (InterruptedException | IOException | RuntimeException e) {
             // NB: an interrupt may end any wait with an exception, also one for the database.
             if (now.stopped) {
-                return Optional.of(new End(RestoreState.STOPPED, "", now.restore.progress()));
+                return Optional.of(new End(RestoreState.STOPPED, "", now.copy.progress()));
             }
             if (leaving || now.putBack) {
                 return Optional.empty();
@@ -304,7 +349,7 @@ public class RestoreQueue implements SmartLifecycle {
             if (isTriedAgain(kept, now, e)) {
                 return Optional.empty();
             }
-            return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
+            return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.copy.progress()));
         }
     }
 
@@ -314,7 +359,7 @@ public class RestoreQueue implements SmartLifecycle {
      */
     private boolean isTriedAgain(KeptRestore kept, BegunRestore now, Exception e) {
         RemoteException lost = Failure.cause(e, RemoteException.class);
-        boolean brought = now.restore.firstByteAt() != null;
+        boolean brought = now.hasBrought();
         boolean answered = brought || kept.state() == RestoreState.RUNNING;
         if (kept.drill()
                 || lost == null
@@ -332,18 +377,25 @@ public class RestoreQueue implements SmartLifecycle {
         return System.nanoTime() - since.sinceNanos < TimeUnit.SECONDS.toNanos(AWAY_SECONDS_MAX);
     }
 
-    private Progress rehearse(KeptRestore drill, BegunRestore now) throws IOException, InterruptedException {
-        Path made = TargetFolder.makeScratch(drill.target());
+    private Progress bring(Restore restore, KeptRestore kept, BegunRestore now)
+            throws IOException, InterruptedException {
+        Path folder = FilePath.pathOf(requireNonNull(kept.folderBytes()));
+        return kept.drill() ? rehearse(restore, folder, kept, now) : bring(restore, folder, kept, now);
+    }
+
+    private static Progress rehearse(Restore restore, Path target, KeptRestore drill, BegunRestore now)
+            throws IOException, InterruptedException {
+        Path made = TargetFolder.makeScratch(target);
         try (OpenFolder folder = OpenFolder.open(made)) {
             try {
                 long began = System.nanoTime();
-                Progress progress = now.restore.run(folder, now::add);
-                Long firstByteAt = now.restore.firstByteAt();
+                Progress progress = restore.run(folder, now::add);
+                Long firstByteAt = restore.firstByteAt();
                 now.took = new Took(
                         seconds(System.nanoTime() - began), firstByteAt == null ? null : seconds(firstByteAt - began));
                 return progress;
             } catch (IOException e) {
-                throw TargetFolder.named(e, folder, drill.target());
+                throw TargetFolder.named(e, folder, target);
             }
         } finally {
             removed(drill);
@@ -357,28 +409,47 @@ public class RestoreQueue implements SmartLifecycle {
     /** Removes what a drill has restored. If that fails, the drill's result still counts. */
     private static void removed(KeptRestore drill) {
         try {
-            TargetFolder.remove(drill.target());
+            TargetFolder.remove(FilePath.pathOf(requireNonNull(drill.folderBytes())));
         } catch (IOException | UncheckedIOException e) {
             LOG.warn("the scratch folder of drill {} could not be removed; remove it: {}", drill.id(), e.toString());
         }
     }
 
-    private Progress bring(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
+    private Progress bring(Restore restore, Path target, KeptRestore kept, BegunRestore now)
+            throws IOException, InterruptedException {
         if (!places.find(kept.project(), target).equals(target)) {
             throw new Refusal("folder", "%s now leads through a link to another folder", TargetFolder.shown(target));
         }
         try (OpenFolder folder = TargetFolder.opened(target)) {
             try {
-                Optional<Refusal> unfit =
-                        TargetFolder.unfit(now.restore, target, folder.path(), kept.startedAt() != null);
+                Optional<Refusal> unfit = TargetFolder.unfit(restore, target, folder.path(), kept.startedAt() != null);
                 if (unfit.isPresent()) {
                     throw unfit.get();
                 }
-                return now.restore.run(folder, now::add);
+                return restore.run(folder, now::add);
             } catch (IOException e) {
                 throw TargetFolder.named(e, folder, target);
             }
         }
+    }
+
+    /** NB: without a request to the site or an archive: that may fail, which must end only this restore. */
+    private Copy copy(KeptRestore kept, Manifest manifest, Site site) {
+        return switch (kept.target()) {
+            case Target.Folder filled -> restore(kept.experiment(), manifest, kept.selection(), site, filled.folder());
+            case Target.Scratch scratch ->
+                restore(kept.experiment(), manifest, kept.selection(), site, scratch.folder());
+            case Target.Archive archive ->
+                archives()
+                        .restore(
+                                archive,
+                                part(kept.experiment(), manifest, kept.selection(), site),
+                                new ProvenRead(lanes.to(site, 1)));
+        };
+    }
+
+    private ManifestPart part(String experiment, Manifest manifest, Selection selection, Site site) {
+        return new ManifestPart(inventories.of(manifest, site.id()), experiment, manifest.number(), selection);
     }
 
     private Restore restore(String experiment, Manifest manifest, Selection selection, Site site, Path target) {

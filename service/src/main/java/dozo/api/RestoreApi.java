@@ -14,6 +14,7 @@ import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.SelectionForm;
+import dozo.restore.Target;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -90,22 +91,67 @@ public record RestoreApi(
         }
 
         Selection selection() {
-            return SelectionForm.of(bytes("paths", paths, pathsBytes), bytes("patterns", patterns, patternsBytes));
+            return RestoreApi.selection(paths, pathsBytes, patterns, patternsBytes);
+        }
+    }
+
+    /**
+     * What to send into an archive.
+     *
+     * @param origin the name of an origin of the kind {@code dicomweb}
+     * @param replaces true: the archive may replace instances that have other bytes; default: they stay, and are findings
+     * @param paths folders and files of the manifest; with {@code patterns} at most 10,000; default: everything
+     * @param pathsBytes more of them, in base64
+     * @param patterns sends what matches, too: {@code *}, {@code ?} and {@code [a-z]} in names, and {@code **} in paths
+     * @param patternsBytes more of them, in base64
+     * @param manifest the manifest's number; default: the latest
+     * @param asOf the latest manifest at this time, instead of {@code manifest}: a day, or a time as 2026-10-01T15:00:00Z
+     * @param site optional if there is only one
+     */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
+    record NewArchiveRestore(
+            @Nullable String origin,
+            @Nullable Boolean replaces,
+            @Nullable List<String> paths,
+            @Nullable List<byte[]> pathsBytes,
+            @Nullable List<String> patterns,
+            @Nullable List<byte[]> patternsBytes,
+            @Nullable Integer manifest,
+            @Nullable String asOf,
+            @Nullable String site) {
+
+        Target.Archive target() {
+            if (origin == null) {
+                throw new Refusal("origin", "expected the name of an origin");
+            }
+            return new Target.Archive(origin, Boolean.TRUE.equals(replaces));
         }
 
-        /** NB: a list without elements is refused: a program whose list is empty does not want everything. */
-        private static List<byte[]> bytes(String field, @Nullable List<String> texts, @Nullable List<byte[]> bytes) {
-            if (texts == null && bytes == null) {
-                return List.of();
-            }
-            List<byte[]> all = new ArrayList<>();
-            (texts == null ? List.<String>of() : texts).forEach(text -> all.add(text.getBytes(StandardCharsets.UTF_8)));
-            all.addAll(bytes == null ? List.of() : bytes);
-            if (all.isEmpty()) {
-                throw new Refusal(field, "expected at least one element; leave the list out to restore everything");
-            }
-            return all;
+        Selection selection() {
+            return RestoreApi.selection(paths, pathsBytes, patterns, patternsBytes);
         }
+    }
+
+    private static Selection selection(
+            @Nullable List<String> paths,
+            @Nullable List<byte[]> pathsBytes,
+            @Nullable List<String> patterns,
+            @Nullable List<byte[]> patternsBytes) {
+        return SelectionForm.of(bytes("paths", paths, pathsBytes), bytes("patterns", patterns, patternsBytes));
+    }
+
+    /** NB: a list without elements is refused: a program whose list is empty does not want everything. */
+    private static List<byte[]> bytes(String field, @Nullable List<String> texts, @Nullable List<byte[]> bytes) {
+        if (texts == null && bytes == null) {
+            return List.of();
+        }
+        List<byte[]> all = new ArrayList<>();
+        (texts == null ? List.<String>of() : texts).forEach(text -> all.add(text.getBytes(StandardCharsets.UTF_8)));
+        all.addAll(bytes == null ? List.of() : bytes);
+        if (all.isEmpty()) {
+            throw new Refusal(field, "expected at least one element; leave the list out to restore everything");
+        }
+        return all;
     }
 
     /** Lists the restores of an experiment, latest first. */
@@ -130,13 +176,34 @@ public record RestoreApi(
             @PathVariable String project, @PathVariable String code, @RequestBody NewRestore asked, Principal actor) {
         Experiment experiment = experiment(project, code);
         Path folder = asked.isInPlace() ? null : asked.target();
-        Manifest manifest = manifest(experiment, asked);
+        Manifest manifest = manifest(experiment, asked.manifest(), asked.asOf());
         Site site = sites.needed(asked.site());
-        KeptRestore added = folder == null
-                ? queue.requestInPlace(experiment, manifest, asked.selection(), site, actor.getName())
-                : queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName());
+        return accepted(
+                folder == null
+                        ? queue.requestInPlace(experiment, manifest, asked.selection(), site, actor.getName())
+                        : queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName()));
+    }
+
+    /**
+     * Sends the DICOM files of a manifest, or of what is selected of it, into an archive by STOW-RS. 409: too many
+     * restores wait. 422: there is no such archive.
+     */
+    @PostMapping("/archive")
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    ResponseEntity<KeptRestore> send(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestBody NewArchiveRestore asked,
+            Principal actor) {
+        Experiment experiment = experiment(project, code);
+        Manifest manifest = manifest(experiment, asked.manifest(), asked.asOf());
+        Site site = sites.needed(asked.site());
+        return accepted(queue.request(experiment, manifest, asked.selection(), site, asked.target(), actor.getName()));
+    }
+
+    private static ResponseEntity<KeptRestore> accepted(KeptRestore added) {
         return ResponseEntity.accepted()
-                .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
+                .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(added.experiment(), added.id())))
                 .body(added);
     }
 
@@ -168,20 +235,19 @@ public record RestoreApi(
         return ResponseEntity.accepted().body(find(project, code, id));
     }
 
-    private Manifest manifest(Experiment experiment, NewRestore asked) {
-        if (asked.manifest() != null && asked.asOf() != null) {
+    private Manifest manifest(Experiment experiment, @Nullable Integer number, @Nullable String asOf) {
+        if (number != null && asOf != null) {
             throw new Refusal("asOf", "expected either manifest or asOf");
         }
-        String asOf = asked.asOf();
         if (asOf != null) {
             return manifests
                     .asOf(experiment.id(), moments.end("asOf", asOf))
                     .orElseThrow(() -> new Refusal(
                             "asOf", "%s had no manifest yet at %s: choose a later time", experiment.name(), asOf));
         }
-        Optional<Manifest> found = asked.manifest() == null
+        Optional<Manifest> found = number == null
                 ? manifests.all(experiment.id()).stream().findFirst()
-                : manifests.find(experiment.id(), asked.manifest());
+                : manifests.find(experiment.id(), number);
         return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
     }
 

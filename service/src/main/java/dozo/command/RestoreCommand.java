@@ -77,6 +77,10 @@ import picocli.CommandLine.Parameters;
             "a server with an unknown host key is refused. Put ./ before a local name with a colon. The server gets modes,",
             "times in whole seconds, and links; hard links become files of their own.",
             "",
+            "With --to orthanc, TARGET is the name of an origin of the kind dicomweb: the service sends the DICOM files into that",
+            "archive, and reads back what it has. Instances with the same bytes are not sent again. Instances with other bytes",
+            "stay as they are, unless --replace is given and the archive permits it.",
+            "",
             "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
             "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
@@ -139,6 +143,15 @@ final class RestoreCommand implements Callable<Integer> {
     private boolean inPlace;
 
     @Option(
+            names = "--to",
+            paramLabel = "orthanc",
+            description = "The service sends the DICOM files into the archive TARGET, the name of an origin.")
+    private @Nullable Archive archive;
+
+    @Option(names = "--replace", description = "With --to: sends instances that have other bytes in the archive, too.")
+    private boolean replaces;
+
+    @Option(
             names = "--no-owners",
             description = "Everything belongs to the user who restores. Otherwise owners, setuid and setgid come back:"
                     + " run it as root. A restore by the service is without owners, except in place.")
@@ -154,6 +167,11 @@ final class RestoreCommand implements Callable<Integer> {
             description =
                     "A folder that is empty or does not exist yet: here, or USER@HOST:/FOLDER; or - for standard output.")
     private String target = "";
+
+    /** The kind of an archive. */
+    enum Archive {
+        orthanc
+    }
 
     /** Selects a manifest; by default the latest. */
     static final class Version {
@@ -177,8 +195,24 @@ final class RestoreCommand implements Callable<Integer> {
         if (inPlace != target.isEmpty()) {
             throw new Failure(Exit.USAGE, "TARGET: expected a folder, or --in-place without a folder");
         }
-        if (inService || inPlace) {
-            return inService(address + "/restores");
+        if (replaces && archive == null) {
+            throw new Failure(Exit.USAGE, "--replace: only with --to");
+        }
+        if (inService && archive != null) {
+            throw new Failure(Exit.USAGE, "--to: not with --in-service, which restores into a folder");
+        }
+        if (inPlace && archive != null) {
+            throw new Failure(Exit.USAGE, "--to: not with --in-place, which restores into the source");
+        }
+        String restores = address + "/restores";
+        if (inPlace) {
+            return inService(restores, "--in-place", Map.of("inPlace", true));
+        }
+        if (inService) {
+            return inService(restores, "--in-service", Map.of("folderBytes", RawArgument.path(target)));
+        }
+        if (archive != null) {
+            return inService(restores, "--to", Map.of("origin", target, "replaces", replaces));
         }
         String manifests = address + "/manifests";
         ShownManifest manifest = ManifestCommand.find(service, manifests, experiment, number(), asOf())
@@ -274,22 +308,18 @@ final class RestoreCommand implements Callable<Integer> {
         return RawArgument.content("--paths-from", from, Selection.LIST_BYTES_MAX);
     }
 
-    private int inService(String restores) throws InterruptedException {
+    /** @param into where it goes, as REST says it */
+    private int inService(String restores, String option, Map<String, Object> into) throws InterruptedException {
         if (identity != null) {
-            throw new Failure(Exit.USAGE, "--identity: the service uses its own key");
+            throw new Failure(Exit.USAGE, "--identity: with %s the service uses its own key".formatted(option));
         }
         if (dryRun) {
-            throw new Failure(Exit.USAGE, "--dry-run: not with --in-service or --in-place");
+            throw new Failure(Exit.USAGE, "--dry-run: not with " + option);
         }
         if (!options.isEmpty()) {
-            throw new Failure(Exit.USAGE, "-o: only if TARGET is a folder of an SFTP server");
+            throw new Failure(Exit.USAGE, "-o: not with " + option);
         }
-        Map<String, @Nullable Object> wanted = new HashMap<>();
-        if (inPlace) {
-            wanted.put("inPlace", true);
-        } else {
-            wanted.put("folderBytes", RawArgument.path(target));
-        }
+        Map<String, @Nullable Object> wanted = new HashMap<>(into);
         Selection selection = selection();
         // NB: an empty list is refused, because it does not mean everything.
         if (!selection.paths().isEmpty()) {
@@ -305,7 +335,8 @@ final class RestoreCommand implements Callable<Integer> {
         wanted.put("site", site);
         wanted.put("manifest", number());
         wanted.put("asOf", asOf());
-        Answer<KeptRestore> restore = service.post(restores, wanted, KeptRestore.class);
+        Answer<KeptRestore> restore =
+                service.post(archive == null ? restores : restores + "/archive", wanted, KeptRestore.class);
         return RestoreReport.follow(
                 service, restore, restores + "/" + restore.value().id());
     }

@@ -4,6 +4,7 @@ import dozo.api.ManifestApi.ShownManifest;
 import dozo.command.Pace.Rate;
 import dozo.file.Size;
 import dozo.plan.Work;
+import dozo.restore.ArchiveRestore.Counts;
 import dozo.restore.KeptRestore;
 import dozo.restore.Restores.RestoreState;
 import java.util.List;
@@ -38,6 +39,9 @@ final class RestoreReport {
         KeptRestore ended = restore.value();
         service.print(restore, out -> {
             out.println(line(ended));
+            if (ended.counts() != null) {
+                out.println(sent(ended, ended.counts()));
+            }
             if (!ended.message().isEmpty()) {
                 out.println("  " + Connection.visible(ended.message()));
             }
@@ -96,7 +100,9 @@ final class RestoreReport {
                         restore.experiment(),
                         restore.manifest(),
                         selection.isEmpty() ? "" : ", only " + Connection.visible(selection),
-                        restore.drill() ? "from " + restore.site() : "into " + Connection.visible(restore.folder()),
+                        restore.drill()
+                                ? "from " + restore.site()
+                                : "into " + Connection.visible(restore.destination()),
                         restore.state().name().toLowerCase(Locale.ROOT).replace('_', ' '),
                         restore.entriesVerified(),
                         restore.entries(),
@@ -104,6 +110,18 @@ final class RestoreReport {
                         Size.text(restore.bytes()),
                         restore.findings(),
                         restore.seconds() == null ? "" : ", " + PlanReport.time(restore.seconds()));
+    }
+
+    private static String sent(KeptRestore restore, Counts counts) {
+        return "  %s: %,d studies, %,d series; instances sent: %,d, found equal: %,d, differing: %,d; files not sent: %,d"
+                .formatted(
+                        restore.state() == RestoreState.COMPLETE ? "SAFE" : "NOT SAFE",
+                        counts.studies(),
+                        counts.series(),
+                        counts.sent(),
+                        counts.foundEqual(),
+                        counts.differing(),
+                        counts.notSent());
     }
 
     private static String kind(KeptRestore restore) {

@@ -118,6 +118,7 @@ class LedgerCompleteTest {
         Files.writeString(folder.resolve("list-" + PATIENT), "end\0");
         Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:no-key-at-all");
         Files.createDirectory(folder.resolve("spool"));
+        Files.createDirectory(folder.resolve("archive"));
         Files.createDirectory(folder.resolve("second"));
         // Switched by a row: with a trigger that comes and goes, every statement would be planned again.
         jdbc.sql("""
@@ -581,6 +582,14 @@ class LedgerCompleteTest {
                         () -> {},
                         () -> post("/drills/%d/stop".formatted(latest("restore")), null),
                         row("drill.stopping", "P1/E1", "drill=*")),
+                starting(
+                        "POST /api/v1/experiments/{project}/{code}/restores/archive",
+                        LedgerCompleteTest::registerAnArchive,
+                        () -> post("/experiments/P1/E1/restores/archive", "{\"origin\": \"archive\"}"),
+                        row(
+                                "restore.requested",
+                                "P1/E1",
+                                "restore=*; manifest=1; site=dr; origin=archive; replaces=false; files=1; bytes=3")),
                 change(
                         "POST /api/v1/users",
                         () -> post(
@@ -886,6 +895,13 @@ class LedgerCompleteTest {
                         insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
                         select experiment_id, manifest_no, site_id, '/nowhere', requested_by, requested_at from restore
                         """).update();
+    }
+
+    /** NB: no restore runs any more, so nothing is sent. */
+    private static void registerAnArchive() {
+        put("/origins/archive", """
+                {"kind": "dicomweb", "address": "http://127.0.0.1:1", "spool": "%s"}
+                """.formatted(folder.resolve("archive")));
     }
 
     /** Adds a finding to the latest run. */

@@ -52,7 +52,14 @@ public record Cure(String word, String method, String pattern, String address) {
                         "POST",
                         "/do/post/runs/{id}/retry",
                         "/do/post/runs/%d/retry?back=/runs/*".formatted(finding.lastRun()));
-            case TAGS_ALTERED, UNEXPECTED, DESTINATION_REFUSED, NO_MATCH, NOT_SET, NOT_REBUILT -> null;
+            case TAGS_ALTERED,
+                    UNEXPECTED,
+                    DESTINATION_REFUSED,
+                    NO_MATCH,
+                    NOT_SET,
+                    NOT_SENT,
+                    ARCHIVE_DIFFERS,
+                    NOT_REBUILT -> null;
         };
     }
 

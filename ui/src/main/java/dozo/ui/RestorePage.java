@@ -143,7 +143,7 @@ record RestorePage(
     private String proposed(Experiment experiment) {
         List<Path> roots = projects.find(experiment.project()).orElseThrow().restoreRoots();
         Set<String> asked = restores.page(experiment, Long.MAX_VALUE, NAMES_TRIED).stream()
-                .map(KeptRestore::folder)
+                .map(KeptRestore::destination)
                 .collect(Collectors.toSet());
         String name = experiment.code() + "-" + days.today();
         try {
@@ -265,10 +265,14 @@ record RestorePage(
 
     /** Returns whether a link can repeat a restore. A form has text: other names would select something else. */
     static boolean isLinkable(KeptRestore restore) {
-        Object[] exact = Stream.of(List.of(restore.folderBytes()), restore.pathsBytes(), restore.patternsBytes())
+        byte[] folder = restore.folderBytes();
+        if (folder == null) {
+            return false;
+        }
+        Object[] exact = Stream.of(List.of(folder), restore.pathsBytes(), restore.patternsBytes())
                 .flatMap(List::stream)
                 .toArray();
-        Object[] typed = Stream.of(List.of(restore.folder()), restore.paths(), restore.patterns())
+        Object[] typed = Stream.of(List.of(restore.destination()), restore.paths(), restore.patterns())
                 .flatMap(List::stream)
                 .filter(line -> !line.isBlank())
                 .map(line -> line.getBytes(StandardCharsets.UTF_8))

@@ -184,6 +184,7 @@ public final class Permissions {
             DELETE /api/v1/experiments/{project}/{code}/retirement                 -           all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/restores                   own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/restores                   own         all      -       all   write
+            POST   /api/v1/experiments/{project}/{code}/restores/archive           -           all      -       all   write
             GET    /api/v1/experiments/{project}/{code}/restores/{id}              own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/restores/{id}/findings     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/restores/{id}/stop         own         all      -       all   write

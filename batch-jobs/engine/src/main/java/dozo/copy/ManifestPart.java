@@ -1,5 +1,6 @@
 package dozo.copy;
 
+import dozo.copy.Copy.Finding;
 import dozo.copy.Inventory.Item;
 import dozo.file.Digest;
 import dozo.file.Entry;
@@ -14,11 +15,12 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What of a manifest is restored: all of it, or what is selected. It is read a page at a time. */
-final class ManifestPart {
+public final class ManifestPart {
 
     private static final int PAGE = 5_000;
 
@@ -38,7 +40,7 @@ final class ManifestPart {
         boolean holds(Entry entry) throws InterruptedException;
     }
 
-    ManifestPart(Inventory whole, String experiment, int manifest, Selection selection) {
+    public ManifestPart(Inventory whole, String experiment, int manifest, Selection selection) {
         this.whole = whole;
         this.part = whole;
         this.name = experiment + "#" + manifest;
@@ -50,7 +52,7 @@ final class ManifestPart {
      *
      * @throws IOException if that is nothing
      */
-    void select() throws IOException {
+    public void select() throws IOException {
         if (selection.isAll()) {
             return;
         }
@@ -63,28 +65,29 @@ final class ManifestPart {
     }
 
     /** Reports the selected paths and patterns that nothing matches. */
-    void reportUnmatched(Tally report) {
+    public void reportUnmatched(Consumer<Finding> findings) {
         if (selected == null) {
             return;
         }
         for (FilePath path : selected.unmatchedPaths()) {
-            report.finding(path, Problem.NO_MATCH, "%s: %s has nothing with this path".formatted(path, name));
+            findings.accept(
+                    new Finding(path, Problem.NO_MATCH, "%s: %s has nothing with this path".formatted(path, name)));
         }
         for (PathPattern pattern : selected.unmatchedPatterns()) {
-            report.finding(
-                    FilePath.ROOT, Problem.NO_MATCH, "pattern \"%s\": nothing in %s matches".formatted(pattern, name));
+            findings.accept(new Finding(
+                    FilePath.ROOT, Problem.NO_MATCH, "pattern \"%s\": nothing in %s matches".formatted(pattern, name)));
         }
     }
 
     /** Returns whether there may be something to restore: a pattern, or a path that the manifest has. */
-    boolean mayMatch() {
+    public boolean mayMatch() {
         return selection.isAll()
                 || !selection.patterns().isEmpty()
                 || selection.paths().stream().anyMatch(path -> whole.find(path).isPresent());
     }
 
     /** Reads all entries with the places of their copies. */
-    void items(Work<Item> work) throws IOException, InterruptedException {
+    public void items(Work<Item> work) throws IOException, InterruptedException {
         each(part::page, Item::entry, work);
     }
 

@@ -25,7 +25,12 @@ public final class ProvenRead implements AutoCloseable {
 
     /** Creates it without opening a connection. */
     public ProvenRead(SiteAddress site) {
-        this.lanes = Lanes.to(site, 1);
+        this(Lanes.to(site, 1));
+    }
+
+    /** Creates it with lanes to the site, which it closes. Safe for use by several threads. */
+    public ProvenRead(Lanes lanes) {
+        this.lanes = lanes;
     }
 
     /**

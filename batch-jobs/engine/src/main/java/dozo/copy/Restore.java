@@ -85,7 +85,7 @@ public final class Restore implements Copy {
             return progress();
         }
         retrieval.begin(target, key(), part::isTopName, this::isComplete);
-        part.reportUnmatched(tally);
+        part.reportUnmatched(tally::finding);
         return bringBack();
     }
 
@@ -100,7 +100,7 @@ public final class Restore implements Copy {
         part.select();
         try {
             retrieval.begin(held, target, key(), part::isTopName);
-            part.reportUnmatched(tally);
+            part.reportUnmatched(tally::finding);
             return bringBack();
         } finally {
             retrieval.stopFiles();
@@ -122,7 +122,7 @@ public final class Restore implements Copy {
         part.select();
         try {
             retrieval.beginInPlace(held, target, aside, key());
-            part.reportUnmatched(tally);
+            part.reportUnmatched(tally::finding);
             return bringBack();
         } finally {
             retrieval.stopFiles();

@@ -93,7 +93,7 @@ public final class RestoreToServer implements Copy {
             part.entries(entry -> tally.found(entry.facts().sizeBytes()));
             tally.counted();
         } else {
-            part.reportUnmatched(tally);
+            part.reportUnmatched(tally::finding);
             String key = part.key((target + target.root()).getBytes(StandardCharsets.UTF_8));
             try (FileLock _ = RunningCopies.lock(key)) {
                 restore(Incoming.name(key, part::isTopName));

@@ -115,6 +115,10 @@ final class Tally implements Fetch.Outcomes {
         listener.accept(new Finding(path, problem, message));
     }
 
+    synchronized void finding(Finding finding) {
+        listener.accept(finding);
+    }
+
     Progress progress(long bytesMoved, int lanes) {
         return new Progress(
                 entries.sum(), bytes.sum(), counted, entriesVerified.sum(), bytesVerified.sum(), bytesMoved, lanes);

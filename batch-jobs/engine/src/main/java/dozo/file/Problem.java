@@ -72,6 +72,10 @@ public enum Problem {
      * message has the number.
      */
     NOT_SET,
+    /** A restore into an archive did not send a file: it is not a DICOM file, or the archive did not accept it. */
+    NOT_SENT,
+    /** An archive has other bytes under the UID of a restored instance. */
+    ARCHIVE_DIFFERS,
     /** A line of a file list that cannot be parsed: nobody knows what it names. */
     UNPARSED,
     /** A line of a file list that names something outside the source. */

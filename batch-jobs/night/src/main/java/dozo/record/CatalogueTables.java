@@ -55,6 +55,7 @@ final class CatalogueTables {
             "restore",
             "restore_finding",
             "drill",
+            "archive_restore",
             "arrival",
             "morning_report",
             "morning_report_site",

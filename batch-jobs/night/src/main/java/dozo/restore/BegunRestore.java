@@ -1,7 +1,9 @@
 package dozo.restore;
 
+import dozo.copy.Copy;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Restore;
+import dozo.restore.ArchiveRestore.Counts;
 import dozo.restore.Restores.Took;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +14,7 @@ final class BegunRestore {
 
     final long id;
     final boolean drill;
-    final Restore restore;
+    final Copy copy;
     final Thread thread = Thread.currentThread();
     final List<Finding> findings = new ArrayList<>();
     volatile long found;
@@ -32,10 +34,22 @@ final class BegunRestore {
     /** Whether it has a result, which may not be recorded yet. */
     volatile boolean ended;
 
-    BegunRestore(KeptRestore kept, Restore restore) {
+    BegunRestore(KeptRestore kept, Copy copy) {
         this.id = kept.id();
         this.drill = kept.drill();
-        this.restore = restore;
+        this.copy = copy;
+    }
+
+    /** Returns what a restore into an archive has counted. */
+    Counts counts() {
+        return copy instanceof ArchiveRestore archive ? archive.counts() : Counts.NONE;
+    }
+
+    /** Returns whether content has arrived. */
+    boolean hasBrought() {
+        return copy instanceof Restore restore
+                ? restore.firstByteAt() != null
+                : copy.progress().bytesMoved() > 0;
     }
 
     /** Adds a finding. Only one thread calls it at a time. */

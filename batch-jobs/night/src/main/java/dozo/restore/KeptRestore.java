@@ -1,8 +1,11 @@
 package dozo.restore;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Selection;
+import dozo.restore.ArchiveRestore.Counts;
 import dozo.restore.Restores.RestoreState;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -18,10 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param paths the folders and files of the manifest that are restored; no path and no pattern: everything.
  *     {@code pathsBytes} are the exact names
  * @param patterns restores what matches, too; {@code patternsBytes} are the exact patterns
- * @param folder the resolved path, of a drill that of its scratch folder; {@code folderBytes} is the exact name
+ * @param folder the resolved path, of a drill that of its scratch folder; {@code folderBytes} is the exact name. Missing: a
+ *     restore into an archive
  * @param inPlace true: the folder is the source of the experiment
  * @param aside in place, the folder for what stood in the source and differs; missing at the end: nothing was put aside.
  *     {@code asideBytes} is the exact name
+ * @param origin the name of the archive that is filled; missing: a folder is
+ * @param replaces whether the archive may replace instances that have other bytes
+ * @param counts what was counted; missing: a folder is filled
  * @param drill true: a drill, whose folder is removed at its end
  * @param state {@code COMPLETE}: every file is restored and verified; {@code FINDINGS}: not all are; {@code FAILED}: it could
  *     not be finished; {@code BROKEN_OFF}: the service ended during a drill, so the drill shows nothing
@@ -47,11 +54,14 @@ public record KeptRestore(
         List<String> patterns,
         List<byte[]> patternsBytes,
         String site,
-        String folder,
-        byte[] folderBytes,
+        @Nullable String folder,
+        byte @Nullable [] folderBytes,
         boolean inPlace,
         @Nullable String aside,
         byte @Nullable [] asideBytes,
+        @Nullable String origin,
+        boolean replaces,
+        @Nullable Counts counts,
         boolean drill,
         RestoreState state,
         String requestedBy,
@@ -74,15 +84,21 @@ public record KeptRestore(
                 patternsBytes.stream().map(PathPattern::of).toList());
     }
 
-    /** Returns the folder, without links. */
-    Path target() {
-        return FilePath.pathOf(folderBytes);
+    /** Returns where it goes. */
+    public Target target() {
+        if (origin != null) {
+            return new Target.Archive(origin, replaces);
+        }
+        Path path = FilePath.pathOf(requireNonNull(folderBytes));
+        if (inPlace) {
+            return new Target.InPlace(path, asideBytes == null ? null : FilePath.pathOf(asideBytes));
+        }
+        return drill ? new Target.Scratch(path) : new Target.Folder(path);
     }
 
-    /** Returns the folder for what is put aside, if it is in place. */
-    @Nullable
-    Path putAside() {
-        return asideBytes == null ? null : FilePath.pathOf(asideBytes);
+    /** Returns the name of the archive, or the folder. */
+    public String destination() {
+        return origin != null ? origin : requireNonNull(folder);
     }
 
     /** Returns whether it shows that not everything could be restored. */

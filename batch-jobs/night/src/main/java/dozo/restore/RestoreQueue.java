@@ -2,8 +2,11 @@ package dozo.restore;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.copy.Copy;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
+import dozo.copy.ManifestPart;
+import dozo.copy.ProvenRead;
 import dozo.copy.Restore;
 import dozo.db.ActiveService;
 import dozo.db.LostDatabase;
@@ -76,6 +79,7 @@ public class RestoreQueue implements SmartLifecycle {
     private final Sites sites;
     private final ActiveService active;
     private final SiteLanes lanes;
+    private final @Nullable Archives archives;
     private @Nullable ScheduledExecutorService executor;
 
     private volatile boolean leaving;
@@ -96,7 +100,8 @@ public class RestoreQueue implements SmartLifecycle {
             Manifests manifests,
             Sites sites,
             ActiveService active,
-            SiteLanes lanes) {
+            SiteLanes lanes,
+            Optional<Archives> archives) {
         this.restores = restores;
         this.places = places;
         this.inventories = inventories;
@@ -105,6 +110,7 @@ public class RestoreQueue implements SmartLifecycle {
         this.sites = sites;
         this.active = active;
         this.lanes = lanes;
+        this.archives = archives.orElse(null);
     }
 
     /**
@@ -118,7 +124,7 @@ public class RestoreQueue implements SmartLifecycle {
             Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
         Path target = places.find(experiment.project(), folder);
         try (Restore restore = restore(experiment.name(), manifest, selection, site, target, false)) {
-            checkMatch(restore, experiment);
+            refuseUnmatched(experiment, restore.mayMatch());
             Optional<Refusal> unfit = new FileQuestion<>(path -> TargetFolder.unfit(restore, target, path, false))
                     .about("folder", target, FileQuestion.PERSON);
             if (unfit.isPresent()) {
@@ -128,7 +134,7 @@ public class RestoreQueue implements SmartLifecycle {
             throw new Refusal(
                     "folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
         }
-        return added(restores.add(experiment, manifest, selection, site, target, null, false, actor));
+        return added(experiment, manifest, selection, site, new Target.Folder(target), actor);
     }
 
     /**
@@ -141,19 +147,46 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore requestInPlace(
             Experiment experiment, Manifest manifest, Selection selection, Site site, String actor) {
         InPlace place = places.inPlace(experiment);
-        try (Restore restore = restore(experiment.name(), manifest, selection, site, place.source(), true)) {
-            checkMatch(restore, experiment);
-        }
-        return added(restores.add(experiment, manifest, selection, site, place.source(), place.aside(), false, actor));
+        refuseUnmatched(
+                experiment, part(experiment.name(), manifest, selection, site).mayMatch());
+        return added(experiment, manifest, selection, site, new Target.InPlace(place.source(), place.aside()), actor);
     }
 
-    private static void checkMatch(Restore restore, Experiment experiment) {
-        if (!restore.mayMatch()) {
+    /**
+     * Requests the restore of the DICOM files of an experiment's manifest into an archive, and returns before it is done.
+     *
+     * @param selection what of it
+     * @throws Refusal if there is no such archive, nothing is selected, or too many restores wait
+     */
+    public synchronized KeptRestore request(
+            Experiment experiment,
+            Manifest manifest,
+            Selection selection,
+            Site site,
+            Target.Archive archive,
+            String actor) {
+        archives().check(archive.origin());
+        refuseUnmatched(
+                experiment, part(experiment.name(), manifest, selection, site).mayMatch());
+        return added(experiment, manifest, selection, site, archive, actor);
+    }
+
+    private Archives archives() {
+        if (archives == null) {
+            throw new Refusal("origin", "this program has no origins");
+        }
+        return archives;
+    }
+
+    private static void refuseUnmatched(Experiment experiment, boolean mayMatch) {
+        if (!mayMatch) {
             throw new Refusal("paths", "%s has nothing with this path in the requested state", experiment.name());
         }
     }
 
-    private KeptRestore added(KeptRestore added) {
+    private KeptRestore added(
+            Experiment experiment, Manifest manifest, Selection selection, Site site, Target target, String actor) {
+        KeptRestore added = restores.add(experiment, manifest, selection, site, target, actor);
         underWay().filter(now -> now.drill).ifPresent(now -> {
             now.putBack = true;
             now.thread.interrupt();
@@ -172,7 +205,8 @@ public class RestoreQueue implements SmartLifecycle {
     public synchronized KeptRestore requestDrill(
             Experiment experiment, Manifest manifest, FilePath part, Site site, Path scratch, String actor) {
         Path folder = scratch.toAbsolutePath().normalize().resolve("drill-" + UUID.randomUUID());
-        KeptRestore added = restores.add(experiment, manifest, Selection.of(part), site, folder, null, true, actor);
+        KeptRestore added =
+                restores.add(experiment, manifest, Selection.of(part), site, new Target.Scratch(folder), actor);
         look();
         return added;
     }
@@ -269,9 +303,8 @@ public class RestoreQueue implements SmartLifecycle {
         Experiment experiment = experiments.find(kept.experiment()).orElseThrow();
         Manifest manifest = manifests.find(experiment.id(), kept.manifest()).orElseThrow();
         Site site = sites.findEvenRemoved(kept.site()).orElseThrow();
-        try (Restore restore =
-                restore(kept.experiment(), manifest, kept.selection(), site, kept.target(), kept.inPlace())) {
-            BegunRestore now = new BegunRestore(kept, restore);
+        try (Copy copy = copy(kept, manifest, site)) {
+            BegunRestore now = new BegunRestore(kept, copy);
             synchronized (this) {
                 if (leaving || !restores.begin(kept.id())) {
                     return;
@@ -312,16 +345,16 @@ public class RestoreQueue implements SmartLifecycle {
     /** Runs a restore. Empty: it has not ended, and a later process continues it. */
     private Optional<End> brought(KeptRestore kept, Experiment experiment, BegunRestore now) {
         try {
-            Path aside = kept.putAside();
-            Progress progress = kept.drill()
-                    ? rehearse(kept, now)
-                    : aside == null ? bring(kept.target(), kept, now) : bringInPlace(aside, kept, experiment, now);
+            Progress progress = switch (now.copy) {
+                case Restore restore -> bring(restore, kept, experiment, now);
+                case Copy archive -> archive.run(now::add);
+            };
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
         } catch (InterruptedException | IOException | RuntimeException e) {
             // NB: an interrupt may end any wait with an exception, also one for the database.
             if (now.stopped) {
-                return Optional.of(new End(RestoreState.STOPPED, "", now.restore.progress()));
+                return Optional.of(new End(RestoreState.STOPPED, "", now.copy.progress()));
             }
             if (leaving || now.putBack) {
                 return Optional.empty();
@@ -333,7 +366,7 @@ public class RestoreQueue implements SmartLifecycle {
             if (isTriedAgain(kept, now, e)) {
                 return Optional.empty();
             }
-            return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
+            return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.copy.progress()));
         }
     }
 
@@ -343,7 +376,7 @@ public class RestoreQueue implements SmartLifecycle {
      */
     private boolean isTriedAgain(KeptRestore kept, BegunRestore now, Exception e) {
         RemoteException lost = Failure.cause(e, RemoteException.class);
-        boolean brought = now.restore.firstByteAt() != null;
+        boolean brought = now.hasBrought();
         boolean answered = brought || kept.state() == RestoreState.RUNNING;
         if (kept.drill()
                 || lost == null
@@ -361,18 +394,30 @@ public class RestoreQueue implements SmartLifecycle {
         return System.nanoTime() - since.sinceNanos < TimeUnit.SECONDS.toNanos(AWAY_SECONDS_MAX);
     }
 
-    private Progress rehearse(KeptRestore drill, BegunRestore now) throws IOException, InterruptedException {
-        Path made = TargetFolder.makeScratch(drill.target());
+    private Progress bring(Restore restore, KeptRestore kept, Experiment experiment, BegunRestore now)
+            throws IOException, InterruptedException {
+        return switch (kept.target()) {
+            case Target.Folder filled -> bring(restore, filled.folder(), kept, now);
+            case Target.Scratch scratch -> rehearse(restore, scratch.folder(), kept, now);
+            case Target.InPlace(Path source, Path aside) ->
+                bringInPlace(restore, source, requireNonNull(aside), kept, experiment, now);
+            case Target.Archive _ -> throw new IllegalStateException("an archive is no folder");
+        };
+    }
+
+    private static Progress rehearse(Restore restore, Path target, KeptRestore drill, BegunRestore now)
+            throws IOException, InterruptedException {
+        Path made = TargetFolder.makeScratch(target);
         try (OpenFolder folder = OpenFolder.open(made)) {
             try {
                 long began = System.nanoTime();
-                Progress progress = now.restore.run(folder, now::add);
-                Long firstByteAt = now.restore.firstByteAt();
+                Progress progress = restore.run(folder, now::add);
+                Long firstByteAt = restore.firstByteAt();
                 now.took = new Took(
                         seconds(System.nanoTime() - began), firstByteAt == null ? null : seconds(firstByteAt - began));
                 return progress;
             } catch (IOException e) {
-                throw TargetFolder.named(e, folder, drill.target());
+                throw TargetFolder.named(e, folder, target);
             }
         } finally {
             removed(drill);
@@ -386,7 +431,7 @@ public class RestoreQueue implements SmartLifecycle {
     /** Removes what a drill has restored. If that fails, the drill's result still counts. */
     private static void removed(KeptRestore drill) {
         try {
-            TargetFolder.remove(drill.target());
+            TargetFolder.remove(FilePath.pathOf(requireNonNull(drill.folderBytes())));
         } catch (IOException | UncheckedIOException e) {
             LOG.warn("the scratch folder of drill {} could not be removed; remove it: {}", drill.id(), e.toString());
         }
@@ -394,7 +439,7 @@ public class RestoreQueue implements SmartLifecycle {
 
     /** Removes temporary files of a restore in place that has ended. Returns whether it put nothing aside. */
     private static boolean isNothingAside(KeptRestore kept) {
-        Path aside = kept.putAside();
+        Path aside = kept.target() instanceof Target.InPlace place ? place.aside() : null;
         try {
             return aside != null && TargetFolder.removedAside(aside);
         } catch (IOException e) {
@@ -403,24 +448,18 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Progress bringInPlace(Path aside, KeptRestore kept, Experiment experiment, BegunRestore now)
+    private Progress bringInPlace(
+            Restore restore, Path target, Path aside, KeptRestore kept, Experiment experiment, BegunRestore now)
             throws IOException, InterruptedException {
-        Path target = kept.target();
         if (!RestorePlaces.source(experiment).equals(target)) {
             throw new Refusal(
                     "inPlace", "%s is no longer the source of %s", TargetFolder.shown(target), kept.experiment());
         }
         checkStillThere(aside, kept);
-        try (OpenFolder folder = TargetFolder.openedAside(aside)) {
-            return runInPlace(target, aside, folder, now);
-        }
-    }
-
-    private static Progress runInPlace(Path target, Path aside, OpenFolder folder, BegunRestore now)
-            throws IOException, InterruptedException {
-        try (OpenFolder source = TargetFolder.opened(target)) {
+        try (OpenFolder folder = TargetFolder.openedAside(aside);
+                OpenFolder source = TargetFolder.opened(target)) {
             try {
-                return now.restore.runInPlace(source, folder, now::add);
+                return restore.runInPlace(source, folder, now::add);
             } catch (IOException e) {
                 throw TargetFolder.named(TargetFolder.named(e, folder, aside), source, target);
             }
@@ -433,20 +472,41 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    private Progress bring(Path target, KeptRestore kept, BegunRestore now) throws IOException, InterruptedException {
+    private Progress bring(Restore restore, Path target, KeptRestore kept, BegunRestore now)
+            throws IOException, InterruptedException {
         checkStillThere(target, kept);
         try (OpenFolder folder = TargetFolder.opened(target)) {
             try {
-                Optional<Refusal> unfit =
-                        TargetFolder.unfit(now.restore, target, folder.path(), kept.startedAt() != null);
+                Optional<Refusal> unfit = TargetFolder.unfit(restore, target, folder.path(), kept.startedAt() != null);
                 if (unfit.isPresent()) {
                     throw unfit.get();
                 }
-                return now.restore.run(folder, now::add);
+                return restore.run(folder, now::add);
             } catch (IOException e) {
                 throw TargetFolder.named(e, folder, target);
             }
         }
+    }
+
+    /** NB: without a request to the site or an archive: that may fail, which must end only this restore. */
+    private Copy copy(KeptRestore kept, Manifest manifest, Site site) {
+        String experiment = kept.experiment();
+        Selection selection = kept.selection();
+        return switch (kept.target()) {
+            case Target.Folder filled -> restore(experiment, manifest, selection, site, filled.folder(), false);
+            case Target.Scratch scratch -> restore(experiment, manifest, selection, site, scratch.folder(), false);
+            case Target.InPlace place -> restore(experiment, manifest, selection, site, place.source(), true);
+            case Target.Archive archive ->
+                archives()
+                        .restore(
+                                archive,
+                                part(experiment, manifest, selection, site),
+                                new ProvenRead(lanes.to(site, 1)));
+        };
+    }
+
+    private ManifestPart part(String experiment, Manifest manifest, Selection selection, Site site) {
+        return new ManifestPart(inventories.of(manifest, site.id()), experiment, manifest.number(), selection);
     }
 
     private Restore restore(

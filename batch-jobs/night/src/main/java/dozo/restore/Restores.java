@@ -15,10 +15,12 @@ import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
+import dozo.restore.ArchiveRestore.Counts;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
@@ -44,9 +46,11 @@ public class Restores {
 
     private static final String SELECT = """
             select r.*, p.code as project, p.code || '/' || e.code as experiment, m.sealed_at, s.name as site,
-                   d.restore_id is not null as drill, d.seconds, d.first_byte_seconds
+                   d.restore_id is not null as drill, d.seconds, d.first_byte_seconds,
+                   a.origin, a.replaces, a.studies, a.series, a.sent, a.found_equal, a.differing, a.not_sent
             from restore r join experiment e using (experiment_id) join project p using (project_id)
-            join manifest m using (experiment_id, manifest_no) join site s using (site_id) left join drill d using (restore_id)
+            join manifest m using (experiment_id, manifest_no) join site s using (site_id)
+            left join drill d using (restore_id) left join archive_restore a using (restore_id)
             """;
 
     private final JdbcClient jdbc;
@@ -75,7 +79,12 @@ public class Restores {
         }
     }
 
-    private record Open(long restoreId, Path folder) {}
+    private record Open(long restoreId, @Nullable Path folder) {
+
+        boolean overlaps(Path other) {
+            return folder != null && (folder.startsWith(other) || other.startsWith(folder));
+        }
+    }
 
     /**
      * How long a drill took, by a clock that nobody sets.
@@ -97,22 +106,13 @@ public class Restores {
     /**
      * Adds a restore to the queue.
      *
-     * @param folder without links; of a drill a scratch folder that does not exist yet
-     * @param aside null: not in place
      * @throws Refusal if too many wait, an open restore fills this folder, one inside it or one above it, or it is a
      *     drill, and another one of the project has not ended
      */
     @Transactional
     KeptRestore add(
-            Experiment experiment,
-            Manifest manifest,
-            Selection selection,
-            Site site,
-            Path folder,
-            @Nullable Path aside,
-            boolean drill,
-            String actor) {
-        if (drill) {
+            Experiment experiment, Manifest manifest, Selection selection, Site site, Target target, String actor) {
+        if (target instanceof Target.Scratch) {
             refuseOpenDrill(experiment.project());
         }
         List<Open> open = jdbc.sql("select restore_id, folder from restore where ended_at is null order by restore_id")
@@ -121,15 +121,10 @@ public class Restores {
         if (open.size() >= OPEN_MAX) {
             throw Refusal.conflict("restore", "%d restores are waiting already; try again later", OPEN_MAX);
         }
-        open.stream()
-                .filter(other -> other.folder.startsWith(folder) || folder.startsWith(other.folder))
-                .findFirst()
-                .ifPresent(other -> {
-                    throw Refusal.conflict(
-                            "folder",
-                            "restore %d writes to this folder, or to one inside or above it: wait until it has ended",
-                            other.restoreId);
-                });
+        Path folder = folder(target);
+        if (folder != null) {
+            refuseOverlap(folder, open);
+        }
         long id = jdbc.sql("""
                         insert into restore (experiment_id, manifest_no, paths, patterns, site_id, folder, in_place, aside,
                             requested_by, requested_at)
@@ -143,24 +138,54 @@ public class Restores {
                         "patterns",
                         selection.patterns().stream().map(PathPattern::bytes).toArray(byte[][]::new))
                 .param("site", site.id())
-                .param("folder", FilePath.rawBytes(folder))
-                .param("inPlace", aside != null)
-                .param("aside", aside == null ? null : FilePath.rawBytes(aside))
+                .param("folder", bytes(folder), Types.BINARY)
+                .param("inPlace", target instanceof Target.InPlace)
+                .param("aside", target instanceof Target.InPlace place ? bytes(place.aside()) : null, Types.BINARY)
                 .param("actor", actor)
                 .param("now", Timestamp.from(clock.instant()))
                 .query((row, n) -> row.getLong(1))
                 .single();
-        if (drill) {
-            jdbc.sql("insert into drill (restore_id) values (:id)")
-                    .param("id", id)
-                    .update();
+        switch (target) {
+            case Target.Folder _, Target.InPlace _ -> {}
+            case Target.Scratch _ ->
+                jdbc.sql("insert into drill (restore_id) values (:id)")
+                        .param("id", id)
+                        .update();
+            case Target.Archive archive ->
+                jdbc.sql("insert into archive_restore (restore_id, origin, replaces) values (:id, :origin, :replaces)")
+                        .param("id", id)
+                        .param("origin", archive.origin())
+                        .param("replaces", archive.replaces())
+                        .update();
         }
         KeptRestore added = find(id).orElseThrow();
         Map<String, Object> detail = told(added);
         detail.put("files", manifest.files());
         detail.put("bytes", manifest.bytes());
-        ledger.append(actor, drill ? "drill.requested" : "restore.requested", experiment.name(), detail);
+        ledger.append(actor, added.drill() ? "drill.requested" : "restore.requested", experiment.name(), detail);
         return added;
+    }
+
+    private static @Nullable Path folder(Target target) {
+        return switch (target) {
+            case Target.Folder filled -> filled.folder();
+            case Target.Scratch scratch -> scratch.folder();
+            case Target.InPlace place -> place.source();
+            case Target.Archive _ -> null;
+        };
+    }
+
+    private static byte @Nullable [] bytes(@Nullable Path path) {
+        return path == null ? null : FilePath.rawBytes(path);
+    }
+
+    private static void refuseOverlap(Path folder, List<Open> open) {
+        open.stream().filter(other -> other.overlaps(folder)).findFirst().ifPresent(other -> {
+            throw Refusal.conflict(
+                    "folder",
+                    "restore %d writes to this folder, or to one inside or above it: wait until it has ended",
+                    other.restoreId);
+        });
     }
 
     /** Refuses a drill while another one of the project waits or runs. */
@@ -277,13 +302,13 @@ public class Restores {
     /** NB: progress is asked for before the query, so that no connection waits for it. */
     private RowMapper<KeptRestore> mapper() {
         BegunRestore begun = latest;
-        Progress now = begun == null || (begun.over && !begun.ended) ? null : begun.restore.progress();
+        Progress now = begun == null || (begun.over && !begun.ended) ? null : begun.copy.progress();
         return (row, n) -> begun != null
                         && now != null
                         && begun.id == row.getLong("restore_id")
                         && row.getTimestamp("ended_at") == null
-                ? restore(row, now, begun.found)
-                : restore(row, recorded(row), row.getLong("findings"));
+                ? restore(row, now, begun.counts(), begun.found)
+                : restore(row, recorded(row), recordedCounts(row), row.getLong("findings"));
     }
 
     private static Progress recorded(ResultSet row) throws SQLException {
@@ -297,12 +322,24 @@ public class Restores {
                 0);
     }
 
-    private static KeptRestore restore(ResultSet row, Progress progress, long findings) throws SQLException {
+    private static Counts recordedCounts(ResultSet row) throws SQLException {
+        return new Counts(
+                row.getLong("studies"),
+                row.getLong("series"),
+                row.getLong("sent"),
+                row.getLong("found_equal"),
+                row.getLong("differing"),
+                row.getLong("not_sent"));
+    }
+
+    private static KeptRestore restore(ResultSet row, Progress progress, Counts counts, long findings)
+            throws SQLException {
         List<byte[]> paths = List.of((byte[][]) row.getArray("paths").getArray());
         List<byte[]> patterns = List.of((byte[][]) row.getArray("patterns").getArray());
         byte[] only = !patterns.isEmpty() || paths.size() > 1 ? null : paths.isEmpty() ? new byte[0] : paths.getFirst();
         byte[] folder = row.getBytes("folder");
         byte[] aside = row.getBytes("aside");
+        String origin = row.getString("origin");
         return new KeptRestore(
                 row.getLong("restore_id"),
                 row.getString("experiment"),
@@ -316,11 +353,14 @@ public class Restores {
                 patterns.stream().map(FilePath::render).toList(),
                 patterns,
                 row.getString("site"),
-                FilePath.render(folder),
+                folder == null ? null : FilePath.render(folder),
                 folder,
                 row.getBoolean("in_place"),
                 aside == null ? null : FilePath.render(aside),
                 aside,
+                origin,
+                row.getBoolean("replaces"),
+                origin == null ? null : counts,
                 row.getBoolean("drill"),
                 RestoreState.valueOf(row.getString("state")),
                 row.getString("requested_by"),
@@ -424,6 +464,12 @@ public class Restores {
                     .param("id", id)
                     .update();
         }
+        Counts counts = now == null ? Counts.NONE : now.counts();
+        jdbc.sql("""
+                        update archive_restore set studies = :studies, series = :series, sent = :sent,
+                            found_equal = :foundEqual, differing = :differing, not_sent = :notSent
+                        where restore_id = :id
+                        """).params(Rows.params(counts)).param("id", id).update();
         int number = 0;
         for (Finding finding : findings) {
             number++;
@@ -441,6 +487,12 @@ public class Restores {
         detail.put("entries_verified", progress.entriesVerified());
         detail.put("bytes_verified", progress.bytesVerified());
         detail.put("findings", found);
+        if (kept.counts() != null) {
+            detail.put("sent", counts.sent());
+            detail.put("found_equal", counts.foundEqual());
+            detail.put("differing", counts.differing());
+            detail.put("not_sent", counts.notSent());
+        }
         if (took != null) {
             detail.put("seconds", took.seconds);
         }
@@ -459,11 +511,17 @@ public class Restores {
                 restore.manifest(),
                 "site",
                 restore.site()));
-        if (!restore.drill()) {
-            told.put("folder", Digest.ofContent(restore.folderBytes()));
-        }
-        if (restore.inPlace()) {
-            told.put("in_place", true);
+        switch (restore.target()) {
+            case Target.Folder filled -> told.put("folder", Digest.ofContent(FilePath.rawBytes(filled.folder())));
+            case Target.Scratch _ -> {}
+            case Target.InPlace place -> {
+                told.put("folder", Digest.ofContent(FilePath.rawBytes(place.source())));
+                told.put("in_place", true);
+            }
+            case Target.Archive archive -> {
+                told.put("origin", archive.origin());
+                told.put("replaces", archive.replaces());
+            }
         }
         Selection selection = restore.selection();
         if (!selection.isAll()) {

@@ -41,7 +41,7 @@ public record CollectSettings(
         DataSize roomLeft) {
 
     /** Returns the time limits and retries for origins' servers. */
-    Limits limits() {
+    public Limits limits() {
         return Limits.usual(stall, firstWait);
     }
 }

@@ -2,14 +2,11 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
-import dozo.file.Malformed;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
-import dozo.registry.GivenPaths;
-import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
@@ -22,7 +19,6 @@ import dozo.source.dicomweb.Described;
 import dozo.source.dicomweb.Described.SeriesFacts;
 import dozo.source.dicomweb.Orthanc;
 import dozo.source.dicomweb.Orthanc.Found;
-import dozo.source.dicomweb.Server;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
 import dozo.worklist.Studies;
@@ -81,7 +77,7 @@ class DicomwebCollector implements Collector {
 
     @Override
     public void check(Terms terms) {
-        server(terms);
+        var _ = DicomServers.of(terms);
     }
 
     @Override
@@ -274,19 +270,6 @@ class DicomwebCollector implements Collector {
     }
 
     static Orthanc open(Terms terms, Limits limits, InstantSource clock) {
-        return new Orthanc(server(terms), limits, Pause.REAL, clock);
-    }
-
-    private static Server server(Terms terms) {
-        Path login = terms.secretFile();
-        try {
-            return login == null
-                    ? Server.at(terms.address().toString())
-                    : Server.at(terms.address().toString(), login);
-        } catch (IOException e) {
-            throw new Refusal("secretFile", "the login file %s cannot be read", GivenPaths.shown(login));
-        } catch (Malformed e) {
-            throw new Refusal("address", e.message());
-        }
+        return new Orthanc(DicomServers.of(terms), limits, Pause.REAL, clock);
     }
 }

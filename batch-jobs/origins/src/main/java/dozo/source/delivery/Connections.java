@@ -31,13 +31,14 @@ import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
 import org.apache.hc.core5.http.ClassicHttpResponse;
-import org.apache.hc.core5.http.io.entity.StringEntity;
+import org.apache.hc.core5.http.ContentType;
+import org.apache.hc.core5.http.io.entity.EntityTemplate;
 import org.apache.hc.core5.io.CloseMode;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to servers for reading (ADR 0044): HTTP/1.1, without redirects, cookies or decoding. The reading thread
+ * Connections to servers (ADR 0044): HTTP/1.1, without redirects, cookies or decoding. The reading thread
  * copies an answer's bytes from the socket into the caller's array. Every answer has a time limit; only
  * {@link #persist} retries. Safe for use by several threads.
  */
@@ -64,7 +65,7 @@ public final class Connections implements AutoCloseable {
             String what,
             URI uri,
             Map<String, String> headers,
-            @Nullable String posted) {}
+            @Nullable Upload posted) {}
 
     @FunctionalInterface
     public interface Reading<T> {
@@ -162,13 +163,15 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    private static HttpUriRequestBase request(Request asked) {
-        HttpUriRequestBase request;
-        if (asked.posted() == null) {
-            request = new HttpGet(asked.uri());
-        } else {
-            request = new HttpPost(asked.uri());
-            request.setEntity(new StringEntity(asked.posted(), StandardCharsets.UTF_8));
+    private HttpUriRequestBase request(Request asked) {
+        Upload posted = asked.posted();
+        HttpUriRequestBase request = posted == null ? new HttpGet(asked.uri()) : new HttpPost(asked.uri());
+        if (posted != null) {
+            request.setEntity(new EntityTemplate(
+                    posted.lengthBytes(),
+                    ContentType.parse(posted.type()),
+                    null,
+                    out -> WatchedUpload.send(posted, out, limits.stall(), watch, request::cancel)));
         }
         asked.headers().forEach(request::setHeader);
         return request;

@@ -69,6 +69,11 @@ public enum Trouble {
         };
     }
 
+    /** Returns whether a server may give this answer because of one file that it is sent. */
+    public boolean mayConcernOne() {
+        return this == STALLED || this == DROPPED || this == SERVER_FAULT;
+    }
+
     /** Returns whether other requests may fail for the same reason. */
     boolean mayBeOfAll() {
         return mayPass() && this != TRUNCATED;

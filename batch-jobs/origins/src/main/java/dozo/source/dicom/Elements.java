@@ -1,8 +1,12 @@
 package dozo.source.dicom;
 
+import dozo.file.Digest;
 import dozo.source.dicom.Damaged.Damage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -20,6 +24,9 @@ final class Elements {
 
     /** Pixel Data, Float Pixel Data and Double Float Pixel Data. */
     private static final Set<Integer> PIXELS = Set.of(0x7FE0_0010, 0x7FE0_0008, 0x7FE0_0009);
+
+    /** The most elements at the top of a data set of which digests are kept. */
+    private static final int TOP_MAX = 10_000;
 
     private static final int PIXELS_LAST = 0x7FE0_0010;
 
@@ -89,6 +96,97 @@ final class Elements {
             element(head, encoding, Map.of(), NO_END, 0);
         }
         return false;
+    }
+
+    /** Reads the whole data set, and returns the digests of its elements' values; of a repeated element, the last. */
+    Map<Integer, Digest> digests(Encoding encoding) throws IOException, Malformed {
+        Map<Integer, Digest> digests = new HashMap<>();
+        while (!isAtEnd()) {
+            Head head = head(encoding);
+            MessageDigest digest = Digest.algorithm();
+            digest(head, encoding, digest, 0);
+            digests.put(head.number(), Digest.of(digest.digest()));
+            if (digests.size() > TOP_MAX) {
+                throw new Malformed(Damage.TOO_MUCH, input.offset());
+            }
+        }
+        return digests;
+    }
+
+    private void digest(Head head, Encoding encoding, MessageDigest digest, int depth) throws IOException, Malformed {
+        if (!head.isUndefined() && !beginsItems(head)) {
+            if (head.length() <= Input.AHEAD_BYTES_MAX) {
+                digest.update(unpadded(input.take((int) head.length())));
+            } else {
+                digestBytes(head.length(), digest);
+            }
+            return;
+        }
+        if (depth >= HeaderReader.DEPTH_MAX) {
+            throw new Malformed(Damage.TOO_DEEP, input.offset());
+        }
+        Encoding inside = inside(head, encoding);
+        long end = head.isUndefined() ? NO_END : input.offset() + head.length();
+        while (input.offset() < end) {
+            Head item = head(inside);
+            if (item.number() == SEQUENCE_END && head.isUndefined()) {
+                return;
+            }
+            if (item.number() != ITEM) {
+                throw new Malformed(Damage.NO_ELEMENT, input.offset());
+            }
+            digest.update((byte) depth);
+            if (PIXELS.contains(head.number()) && !item.isUndefined()) {
+                digestBytes(item.length(), digest);
+            } else {
+                digestItem(item, inside, end, digest, depth + 1);
+            }
+        }
+    }
+
+    /** NB: a sequence with a length has no VR that says so if the encoding is implicit. */
+    private boolean beginsItems(Head head) throws IOException, Malformed {
+        boolean maySo = head.vr() == 0 || head.vr() == Vr.UN || head.vr() == Vr.SQ;
+        return maySo
+                && !PIXELS.contains(head.number())
+                && head.length() >= 8
+                && input.has(8)
+                && (input.shortAt(0, false) << 16 | input.shortAt(2, false)) == ITEM;
+    }
+
+    private void digestItem(Head item, Encoding encoding, long end, MessageDigest digest, int depth)
+            throws IOException, Malformed {
+        long itemEnd = item.isUndefined() ? end : input.offset() + item.length();
+        while (input.offset() < itemEnd) {
+            Head head = head(encoding);
+            if (head.number() == ITEM_END && item.isUndefined()) {
+                return;
+            }
+            digest.update(
+                    ByteBuffer.allocate(Integer.BYTES).putInt(head.number()).flip());
+            digest(head, encoding, digest, depth);
+        }
+    }
+
+    /** NB: with its length, so that values in a sequence are not taken for one another. */
+    private static ByteBuffer unpadded(byte[] value) {
+        int length = value.length;
+        while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == 0)) {
+            length--;
+        }
+        return ByteBuffer.allocate(Long.BYTES + length)
+                .putLong(length)
+                .put(value, 0, length)
+                .flip();
+    }
+
+    private void digestBytes(long length, MessageDigest digest) throws IOException, Malformed {
+        digest.update(ByteBuffer.allocate(Long.BYTES).putLong(length).flip());
+        for (long left = length; left > 0; ) {
+            byte[] some = input.take((int) Math.min(left, Input.AHEAD_BYTES_MAX));
+            digest.update(some);
+            left -= some.length;
+        }
     }
 
     /** Returns whether only padding is left: some machines pad a file with zeros. */

@@ -92,6 +92,35 @@ public final class HeaderReader {
         }
     }
 
+    /**
+     * Returns the attributes of a Part 10 file, which is read to its end; empty if it is none, or damaged. Does not close
+     * the stream.
+     */
+    public Optional<DataSet> dataSet(InputStream stream) throws IOException {
+        Input input = Input.ofStream(stream, buffer);
+        Elements elements = new Elements(input);
+        try {
+            if (!isPart10(input)) {
+                return Optional.empty();
+            }
+            input.skip(PREAMBLE_BYTES + Integer.BYTES);
+            elements.meta();
+            String transferSyntax = transferSyntax(elements);
+            if (!Encoding.isDeflated(transferSyntax)) {
+                Encoding encoding = Encoding.guessed(input, Encoding.of(transferSyntax));
+                return Optional.of(new DataSet(transferSyntax, elements.digests(encoding)));
+            }
+            try (Inflater inflater = new Inflater(true)) {
+                Input inflated = Input.inflated(input, inflater, INFLATED_BYTES_MAX, inflatedBuffer);
+                elements.goOnWith(inflated);
+                Encoding encoding = Encoding.guessed(inflated, Encoding.EXPLICIT_LITTLE);
+                return Optional.of(new DataSet(transferSyntax, elements.digests(encoding)));
+            }
+        } catch (Malformed e) {
+            return Optional.empty();
+        }
+    }
+
     private static boolean reachesPixels(Input input) throws IOException {
         Elements elements = new Elements(input);
         try {

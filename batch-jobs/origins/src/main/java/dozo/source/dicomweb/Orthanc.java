@@ -12,21 +12,16 @@ import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.NotDicom;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MappingIterator;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * An Orthanc, to which only reading requests are sent: DICOMweb's search (QIDO-RS) and retrieval (WADO-RS), and
@@ -39,9 +34,6 @@ public final class Orthanc implements AutoCloseable {
     /** Troubles that prevent every other request too. */
     public static final Set<Trouble> ENDS_ALL = Set.of(Trouble.REFUSED, Trouble.UNREACHABLE, Trouble.SPOOL);
 
-    private static final String JSON_TYPE = "application/json";
-    private static final String DICOM_JSON = "application/dicom+json";
-    private static final String PARTS = "multipart/related; type=\"application/dicom\"; transfer-syntax=*";
     private static final String DICOMWEB = "/dicom-web";
     private static final String STUDY_INSTANCE_UID = "0020000D";
     private static final String STUDY_DATE = "00080020";
@@ -51,14 +43,8 @@ public final class Orthanc implements AutoCloseable {
 
     static final int INSTANCES_MAX = 1_000_000;
 
-    /** A DICOM Part 10 instance with explicit lengths is not longer, except for encapsulated pixels. */
-    private static final long INSTANCE_BYTES_MAX = 1L << 36;
-
     /** The limit of the list of a series or page, which is read entry by entry. */
     private static final long LIST_BYTES_MAX = 1L << 30;
-
-    /** The limit of answers read as a whole: a study or series with the ids of its content. */
-    private static final int JSON_BYTES_MAX = 32 << 20;
 
     /** Studies in one answer to a search. */
     private static final int PAGE = 200;
@@ -77,10 +63,8 @@ public final class Orthanc implements AutoCloseable {
     private static final int MD5_LENGTH = 32;
     private static final int NOTE_BYTES_MAX = 1_024;
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
-    private static final JsonMapper JSON = new JsonMapper();
 
-    private final Server server;
-    private final Connections http;
+    private final Requests requests;
 
     /**
      * What a search returns about a study.
@@ -114,20 +98,13 @@ public final class Orthanc implements AutoCloseable {
         void take(InputStream file) throws IOException;
     }
 
-    /** Reads the body of a good answer. */
-    @FunctionalInterface
-    private interface Reading<T> {
-        T of(Answer answer, InputStream body) throws IOException, InterruptedException;
-    }
-
     public Orthanc(Server server, Limits limits, Pause pause, InstantSource clock) {
-        this.server = server;
-        this.http = new Connections(limits, pause, clock);
+        this.requests = new Requests(server, limits, pause, clock);
     }
 
     @Override
     public void close() {
-        http.close();
+        requests.close();
     }
 
     /**
@@ -136,7 +113,7 @@ public final class Orthanc implements AutoCloseable {
      * @throws DeliveryException if it does not
      */
     public void ask() throws IOException, InterruptedException {
-        list("the search for a study", DICOMWEB + "/studies?limit=1", DICOM_JSON, Orthanc::found);
+        list("the search for a study", DICOMWEB + "/studies?limit=1", Requests.DICOM_JSON, Orthanc::found);
     }
 
     public Set<String> studyUids() throws IOException, InterruptedException {
@@ -179,7 +156,7 @@ public final class Orthanc implements AutoCloseable {
                     "the search for studies",
                     "%s/studies?limit=%d&offset=%d&includefield=%s"
                             .formatted(DICOMWEB, PAGE, offset, STUDY_DESCRIPTION),
-                    DICOM_JSON,
+                    Requests.DICOM_JSON,
                     Orthanc::found);
             studies.addAll(found);
             // A short page may be due to the server's own limit.
@@ -214,7 +191,7 @@ public final class Orthanc implements AutoCloseable {
                 "the count of instances",
                 "%s/studies?StudyInstanceUID=%s&includefield=%s"
                         .formatted(DICOMWEB, Connections.segment(studyUid), NUMBER_OF_INSTANCES),
-                DICOM_JSON,
+                Requests.DICOM_JSON,
                 // NB: a UID with a wildcard also finds other studies.
                 study -> value(study, STUDY_INSTANCE_UID).asString("").equals(studyUid)
                         ? value(study, NUMBER_OF_INSTANCES).asInt(0)
@@ -225,7 +202,7 @@ public final class Orthanc implements AutoCloseable {
     /** Returns the ids of Orthanc's studies with this UID. */
     List<String> lookUp(String studyUid) throws IOException, InterruptedException {
         List<String> ids = new ArrayList<>();
-        for (JsonNode found : tree("the look-up of a study", "/tools/lookup", studyUid)) {
+        for (JsonNode found : requests.tree("the look-up of a study", "/tools/lookup", studyUid)) {
             if (found.path("Type").asString("").equals("Study")) {
                 ids.add(id(found.path("ID")));
             }
@@ -259,7 +236,7 @@ public final class Orthanc implements AutoCloseable {
         return list(
                 "the list of instances of series " + Uid.shown(series.seriesUid()),
                 "/series/%s/instances".formatted(series.id()),
-                JSON_TYPE,
+                Requests.JSON_TYPE,
                 told -> instance(studyUid, series, told));
     }
 
@@ -287,7 +264,7 @@ public final class Orthanc implements AutoCloseable {
     String noted(Instance instance, String name) throws IOException, InterruptedException {
         String path = "/instances/%s/metadata/%s".formatted(instance.id(), name);
         try {
-            return text("metadata of " + instance.name(), path, NOTE_BYTES_MAX);
+            return requests.text("metadata of " + instance.name(), path, NOTE_BYTES_MAX);
         } catch (DeliveryException e) {
             if (e.trouble() == Trouble.GONE) {
                 return "";
@@ -323,12 +300,7 @@ public final class Orthanc implements AutoCloseable {
     /** Returns the MD5 that Orthanc stores of an instance's file, in hexadecimal digits. */
     String md5(Instance instance) throws IOException, InterruptedException {
         String path = "/instances/%s/attachments/dicom/md5".formatted(instance.id());
-        return text("the MD5 of " + instance.name(), path, MD5_LENGTH + 2);
-    }
-
-    private String text(String what, String path, long bytesMax) throws IOException, InterruptedException {
-        byte[] text = ask(what, path, "*/*", null, bytesMax, (answer, body) -> body.readAllBytes());
-        return new String(text, StandardCharsets.US_ASCII).strip();
+        return requests.text("the MD5 of " + instance.name(), path, MD5_LENGTH + 2);
     }
 
     /**
@@ -340,7 +312,7 @@ public final class Orthanc implements AutoCloseable {
         if (alone && instance.hasPlainUids()) {
             String path = "%s/studies/%s/series/%s/instances/%s"
                     .formatted(DICOMWEB, instance.studyUid(), instance.seriesUid(), instance.sopUid());
-            retrieve(instance, path, PARTS, (answer, body) -> onlyPart(answer, body, taker));
+            retrieve(instance, path, Requests.PARTS, (answer, body) -> onlyPart(answer, body, taker));
         } else {
             retrieve(instance, "/instances/%s/file".formatted(instance.id()), "*/*", (answer, body) -> {
                 taker.take(body);
@@ -349,9 +321,9 @@ public final class Orthanc implements AutoCloseable {
         }
     }
 
-    private <T> T retrieve(Instance instance, String path, String accept, Reading<T> reading)
+    private <T> T retrieve(Instance instance, String path, String accept, Requests.Reading<T> reading)
             throws IOException, InterruptedException {
-        return ask(instance.name(), path, accept, null, INSTANCE_BYTES_MAX, reading);
+        return requests.ask(instance.name(), path, accept, null, Requests.INSTANCE_BYTES_MAX, reading);
     }
 
     private static boolean onlyPart(Answer answer, InputStream body, Taker taker) throws IOException {
@@ -374,9 +346,10 @@ public final class Orthanc implements AutoCloseable {
     /** Reads a list entry by entry: as one JSON tree it would take many times the memory of what is kept. */
     private <T> List<T> list(String what, String path, String accept, Entry<T> entry)
             throws IOException, InterruptedException {
-        return ask(what, path, accept, null, LIST_BYTES_MAX, (answer, body) -> {
+        return requests.ask(what, path, accept, null, LIST_BYTES_MAX, (answer, body) -> {
             List<T> entries = new ArrayList<>();
-            try (MappingIterator<JsonNode> told = JSON.readerFor(JsonNode.class).readValues(body)) {
+            try (MappingIterator<JsonNode> told =
+                    Requests.JSON.readerFor(JsonNode.class).readValues(body)) {
                 while (told.hasNext()) {
                     if (entries.size() >= INSTANCES_MAX) {
                         throw new DeliveryException(Trouble.TOO_LARGE, what + ": the list has too many entries");
@@ -385,66 +358,13 @@ public final class Orthanc implements AutoCloseable {
                 }
                 return entries;
             } catch (JacksonException e) {
-                throw unparsed(what, e);
+                throw Requests.unparsed(what, e);
             }
         });
     }
 
     private JsonNode tree(String what, String path) throws IOException, InterruptedException {
-        return tree(what, path, null);
-    }
-
-    private JsonNode tree(String what, String path, @Nullable String posted) throws IOException, InterruptedException {
-        return ask(what, path, JSON_TYPE, posted, JSON_BYTES_MAX, (answer, body) -> {
-            try {
-                return JSON.readTree(body);
-            } catch (JacksonException e) {
-                throw unparsed(what, e);
-            }
-        });
-    }
-
-    /**
-     * Sends a request, follows no redirects, and retries until it succeeds, fails permanently, or has used up its
-     * tries.
-     *
-     * @param what names the request in messages: nothing about a patient, so not the path, which may contain any text
-     * @param posted the body of a POST; null for a GET
-     */
-    private <T> T ask(
-            String what, String path, String accept, @Nullable String posted, long bytesMax, Reading<T> reading)
-            throws IOException, InterruptedException {
-        Map<String, String> headers = new HashMap<>();
-        headers.put("Accept", accept);
-        String authorization = server.authorization();
-        if (authorization != null) {
-            headers.put("Authorization", authorization);
-        }
-        Connections.Request request = new Connections.Request(what, URI.create(server.base() + path), headers, posted);
-        return http.persist(() -> http.exchange(request, answer -> {
-            checkStatus(what, answer);
-            try (InputStream body = answer.body(bytesMax)) {
-                return reading.of(answer, body);
-            }
-        }));
-    }
-
-    private void checkStatus(String what, Answer answer) throws DeliveryException {
-        String message = "%s: HTTP status %d".formatted(what, answer.status());
-        if (answer.status() == 403) {
-            // Orthanc has no permissions for single resources, so this concerns all requests.
-            throw new DeliveryException(Trouble.REFUSED, message);
-        }
-        if (answer.status() != 200) {
-            throw http.refusal(message, answer);
-        }
-    }
-
-    /** NB: without the cause, whose message quotes the answer. */
-    private static IOException unparsed(String what, JacksonException e) {
-        return e.getCause() instanceof DeliveryException failure
-                ? failure
-                : new DeliveryException(Trouble.UNPARSED, what + ": the answer is not JSON");
+        return requests.tree(what, path, null);
     }
 
     private static JsonNode value(JsonNode dataSet, String tag) {
@@ -459,7 +379,7 @@ public final class Orthanc implements AutoCloseable {
         return ids;
     }
 
-    private static String id(JsonNode node) throws DeliveryException {
+    static String id(JsonNode node) throws DeliveryException {
         String id = node.asString("");
         if (!ID.matcher(id).matches()) {
             throw new DeliveryException(Trouble.UNPARSED, "an entry without a valid id");

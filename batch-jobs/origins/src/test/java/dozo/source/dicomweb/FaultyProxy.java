@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /** A proxy before an Orthanc that injects planned faults. */
-final class FaultyProxy implements AutoCloseable {
+public final class FaultyProxy implements AutoCloseable {
 
     static final Pattern WADO = Pattern.compile("/dicom-web/studies/[0-9.]+/series/[0-9.]+/instances/[0-9.]+");
 
@@ -33,7 +33,7 @@ final class FaultyProxy implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
 
     /** The faults in an answer. */
-    enum Fault {
+    public enum Fault {
         /** 500. */
         BROKEN,
         /** 429. */
@@ -66,7 +66,7 @@ final class FaultyProxy implements AutoCloseable {
 
     private record Planned(Pattern path, Action action, Fault fault, AtomicInteger after, AtomicInteger left) {}
 
-    FaultyProxy(String behind) throws IOException {
+    public FaultyProxy(String behind) throws IOException {
         this.behind = behind;
         server = HttpServer.create(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), 64);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
@@ -74,7 +74,7 @@ final class FaultyProxy implements AutoCloseable {
         server.start();
     }
 
-    String address() {
+    public String address() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
@@ -86,12 +86,12 @@ final class FaultyProxy implements AutoCloseable {
     }
 
     /** Returns how many requests for such paths arrived since then. */
-    long asked(Pattern path) {
+    public long asked(Pattern path) {
         return paths.stream().filter(path.asMatchPredicate()).count();
     }
 
     /** Plans a fault for {@code times} requests for such paths, after {@code after} good ones. */
-    void plan(Pattern path, int after, int times, Fault fault) {
+    public void plan(Pattern path, int after, int times, Fault fault) {
         plan.add(new Planned(path, () -> {}, fault, new AtomicInteger(after), new AtomicInteger(times)));
     }
 
@@ -101,7 +101,7 @@ final class FaultyProxy implements AutoCloseable {
     }
 
     /** Removes all planned faults. */
-    void heal() {
+    public void heal() {
         plan.clear();
     }
 
@@ -160,6 +160,10 @@ final class FaultyProxy implements AutoCloseable {
                                 exchange.getRequestBody().readAllBytes()));
         String accept = exchange.getRequestHeaders().getFirst("Accept");
         request.header("Accept", accept);
+        String sentType = exchange.getRequestHeaders().getFirst("Content-Type");
+        if (sentType != null) {
+            request.header("Content-Type", sentType);
+        }
         HttpResponse<byte[]> answer = http.send(request.build(), BodyHandlers.ofByteArray());
         answer.headers()
                 .firstValue("Content-Type")

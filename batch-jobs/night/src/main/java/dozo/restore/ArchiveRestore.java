@@ -1,0 +1,28 @@
+package dozo.restore;
+
+import dozo.copy.Copy;
+
+/**
+ * A restore into an archive. An entry is verified if the archive has an instance with its bytes. Its progress counts
+ * files and links, not folders.
+ */
+public interface ArchiveRestore extends Copy {
+
+    /**
+     * What was counted so far.
+     *
+     * @param studies with a verified instance
+     * @param series with a verified instance
+     * @param sent instances that were sent and are verified
+     * @param foundEqual instances that were there before
+     * @param differing instances of which the archive has other bytes
+     * @param notSent files and links that were not sent, or not accepted
+     */
+    record Counts(long studies, long series, long sent, long foundEqual, long differing, long notSent) {
+
+        static final Counts NONE = new Counts(0, 0, 0, 0, 0, 0);
+    }
+
+    /** Returns the counts; may be called at any time. */
+    Counts counts();
+}

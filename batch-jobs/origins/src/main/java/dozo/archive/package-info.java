@@ -1,0 +1,19 @@
+/** Sends restored DICOM instances back into the archives that experiments are collected from. */
+@NullMarked
+@ApplicationModule(
+        allowedDependencies = {
+            "collect",
+            "copy",
+            "file",
+            "registry",
+            "remote",
+            "restore",
+            "send",
+            "source :: delivery",
+            "source :: dicom",
+            "source :: dicomweb"
+        })
+package dozo.archive;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

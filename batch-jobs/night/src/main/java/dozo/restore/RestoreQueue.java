@@ -17,12 +17,12 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
-import dozo.registry.RestorePlaces.InPlace;
 import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
+import dozo.restore.HomePlaces.HomePlace;
 import dozo.restore.Restores.RestoreState;
 import dozo.restore.Restores.Took;
 import dozo.source.OpenFolder;
@@ -70,6 +70,7 @@ public class RestoreQueue implements SmartLifecycle {
 
     private final Restores restores;
     private final RestorePlaces places;
+    private final HomePlaces homes;
     private final Inventories inventories;
     private final Experiments experiments;
     private final Manifests manifests;
@@ -91,6 +92,7 @@ public class RestoreQueue implements SmartLifecycle {
     public RestoreQueue(
             Restores restores,
             RestorePlaces places,
+            HomePlaces homes,
             Inventories inventories,
             Experiments experiments,
             Manifests manifests,
@@ -99,6 +101,7 @@ public class RestoreQueue implements SmartLifecycle {
             SiteLanes lanes) {
         this.restores = restores;
         this.places = places;
+        this.homes = homes;
         this.inventories = inventories;
         this.experiments = experiments;
         this.manifests = manifests;
@@ -140,7 +143,7 @@ public class RestoreQueue implements SmartLifecycle {
      */
     public synchronized KeptRestore requestInPlace(
             Experiment experiment, Manifest manifest, Selection selection, Site site, String actor) {
-        InPlace place = places.inPlace(experiment);
+        HomePlace place = homes.of(experiment);
         try (Restore restore = restore(experiment.name(), manifest, selection, site, place.source(), true)) {
             checkMatch(restore, experiment);
         }
@@ -406,7 +409,7 @@ public class RestoreQueue implements SmartLifecycle {
     private Progress bringInPlace(Path aside, KeptRestore kept, Experiment experiment, BegunRestore now)
             throws IOException, InterruptedException {
         Path target = kept.target();
-        if (!RestorePlaces.source(experiment).equals(target)) {
+        if (!HomePlaces.source(experiment).equals(target)) {
             throw new Refusal(
                     "inPlace", "%s is no longer the source of %s", TargetFolder.shown(target), kept.experiment());
         }

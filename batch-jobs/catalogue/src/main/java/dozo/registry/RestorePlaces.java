@@ -1,18 +1,12 @@
 package dozo.registry;
 
 import dozo.file.FilePath;
-import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects.Project;
-import dozo.source.OpenFolder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.UUID;
-import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -23,27 +17,9 @@ import org.springframework.stereotype.Component;
 @Component
 public class RestorePlaces {
 
-    private static final FileQuestion<Standing> STANDING = new FileQuestion<>(folder -> {
-        Path real = folder.toRealPath();
-        try (OpenFolder open = OpenFolder.open(real)) {
-            return new Standing(real, open.mount(), Files.isWritable(open.path()));
-        }
-    });
-
     private final JdbcClient jdbc;
     private final Projects projects;
     private final OwnFolders own;
-
-    /** A folder as it is now; {@code real} is without links. */
-    private record Standing(Path real, String mount, boolean writable) {}
-
-    /**
-     * Where an experiment is restored in place.
-     *
-     * @param source without links; it need not exist, but its parent does
-     * @param aside a new folder in the same mount, for what is put aside
-     */
-    public record InPlace(Path source, Path aside) {}
 
     public RestorePlaces(JdbcClient jdbc, Projects projects, OwnFolders own) {
         this.jdbc = jdbc;
@@ -97,55 +73,6 @@ public class RestorePlaces {
         GivenPaths.folder("folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
         refuseOverlap("folder", List.of(resolved));
         return resolved;
-    }
-
-    /**
-     * Returns where an experiment may now be restored in place: what is put aside comes below a restore folder of its project.
-     *
-     * @throws Refusal if its source is unknown, has no folder above it, or may not be written by the service, or if the project has no
-     *     restore folder in the same mount
-     */
-    public InPlace inPlace(Experiment experiment) {
-        if (experiment.kind() == SourceKind.NONE) {
-            throw new Refusal("inPlace", "the source of %s is unknown: restore into a folder", experiment.name());
-        }
-        Path source = source(experiment);
-        List<Path> roots = projects.find(experiment.project()).orElseThrow().restoreRoots();
-        List<Path> asked = new ArrayList<>(roots);
-        asked.add(source);
-        asked.add(Objects.requireNonNullElse(source.getParent(), source));
-        Map<Path, Optional<Standing>> answers = STANDING.aboutEach("inPlace", asked, FileQuestion.PERSON);
-        Standing filled = Stream.of(source, asked.getLast())
-                .filter(folder ->
-                        !answers.containsKey(folder) || answers.get(folder).isPresent())
-                .findFirst()
-                .flatMap(folder -> answers.getOrDefault(folder, Optional.empty()))
-                .orElseThrow(() -> new Refusal(
-                        "inPlace",
-                        "the source %s and the folder above it do not answer or do not exist: mount or create the folder above it, or restore into a folder",
-                        GivenPaths.shown(source)));
-        if (!filled.writable) {
-            throw new Refusal(
-                    "inPlace",
-                    "the service may not write into %s: let its user write there until the restore has ended, or restore into a folder and copy the files from there",
-                    GivenPaths.shown(filled.real));
-        }
-        return roots.stream()
-                .flatMap(root -> answers.getOrDefault(root, Optional.empty()).stream())
-                .filter(root -> root.mount.equals(filled.mount))
-                .findFirst()
-                .map(root -> new InPlace(
-                        source, root.real.resolve("%s-aside-%s".formatted(experiment.code(), UUID.randomUUID()))))
-                .orElseThrow(() -> new Refusal(
-                        "inPlace",
-                        "project %s has no restore folder on the same file system and mount as the source, where what differs is put aside: ask an administrator for one, or restore into a folder",
-                        experiment.project()));
-    }
-
-    /** Returns the folder of an experiment's source, without links unless it is bound and therefore has none. */
-    public static Path source(Experiment experiment) {
-        Path source = experiment.source();
-        return experiment.bound() ? source : SourceRoots.real("inPlace", source).orElse(source);
     }
 
     private void refuseOverlap(String field, List<Path> folders) {

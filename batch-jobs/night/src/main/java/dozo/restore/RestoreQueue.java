@@ -20,12 +20,12 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
-import dozo.registry.RestorePlaces.InPlace;
 import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
+import dozo.restore.HomePlaces.HomePlace;
 import dozo.restore.Restores.RestoreState;
 import dozo.restore.Restores.Took;
 import dozo.source.OpenFolder;
@@ -73,6 +73,7 @@ public class RestoreQueue implements SmartLifecycle {
 
     private final Restores restores;
     private final RestorePlaces places;
+    private final HomePlaces homes;
     private final Inventories inventories;
     private final Experiments experiments;
     private final Manifests manifests;
@@ -95,6 +96,7 @@ public class RestoreQueue implements SmartLifecycle {
     public RestoreQueue(
             Restores restores,
             RestorePlaces places,
+            HomePlaces homes,
             Inventories inventories,
             Experiments experiments,
             Manifests manifests,
@@ -104,6 +106,7 @@ public class RestoreQueue implements SmartLifecycle {
             Optional<Archives> archives) {
         this.restores = restores;
         this.places = places;
+        this.homes = homes;
         this.inventories = inventories;
         this.experiments = experiments;
         this.manifests = manifests;
@@ -146,7 +149,7 @@ public class RestoreQueue implements SmartLifecycle {
      */
     public synchronized KeptRestore requestInPlace(
             Experiment experiment, Manifest manifest, Selection selection, Site site, String actor) {
-        InPlace place = places.inPlace(experiment);
+        HomePlace place = homes.of(experiment);
         refuseUnmatched(
                 experiment, part(experiment.name(), manifest, selection, site).mayMatch());
         return added(experiment, manifest, selection, site, new Target.InPlace(place.source(), place.aside()), actor);
@@ -451,7 +454,7 @@ public class RestoreQueue implements SmartLifecycle {
     private Progress bringInPlace(
             Restore restore, Path target, Path aside, KeptRestore kept, Experiment experiment, BegunRestore now)
             throws IOException, InterruptedException {
-        if (!RestorePlaces.source(experiment).equals(target)) {
+        if (!HomePlaces.source(experiment).equals(target)) {
             throw new Refusal(
                     "inPlace", "%s is no longer the source of %s", TargetFolder.shown(target), kept.experiment());
         }

@@ -15,7 +15,7 @@ from pathlib import Path
 from centre import Centre
 from data import KB, MB, Data, even
 from measure import workspace
-from processes import CannotMeasure, wait_for
+from processes import CannotMeasure
 from program import build
 from row import Row, add_parts, at_most, chosen_parts, exactly, shown, teller
 from server import Server
@@ -29,6 +29,7 @@ READ_FILES, READ_FILES_SHORT = 400, 20  # of 10 MB: those of the reader, and as 
 ROUNDS, ROUNDS_SHORT = 7, 1
 READER_MAX = 1.25
 SECOND = 10**9
+POLL_SECONDS = 0.02
 PARTS = ('bits', 'reader')
 say = teller('rotten')
 
@@ -159,24 +160,30 @@ def reader(data, _, centre, options):
 
 
 def beside_scrub(centre, tree):
-    """Reads while a home scrub reads all the time: one that has ended is followed by another."""
+    """Reads while home scrubs read all the time: one that has ended is followed by another."""
     run = scrub(centre, cold=True)
-    before = centre.cpu_seconds()
-    wait_for(lambda: centre.cpu_seconds() > before, LIMIT_SECONDS, 'the first work of the home scrub')
-    took = read_cold(tree)
-    if centre.service.get(f'/runs/{run["id"]}')['state'] not in UNDER_WAY:
-        raise CannotMeasure('the home scrub ended before the reader')
-    centre.service.post(f'/runs/{run["id"]}/stop', {})
+
+    def keep_on():
+        nonlocal run
+        if centre.service.get(f'/runs/{run["id"]}')['state'] not in UNDER_WAY:
+            run = scrub(centre, cold=True)
+
+    took = read_cold(tree, keep_on)
     centre.service.ended(run)
     return took
 
 
-def read_cold(tree):
+def read_cold(tree, meanwhile=lambda: None):
     """Returns the seconds that `cat` needs for all files of a tree that are not in memory."""
     files = sorted(file for file in tree.rglob('*') if file.is_file())
     for file in files:
         with open(file, 'rb') as opened:
             os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     started = time.monotonic()
-    subprocess.run(['cat', *files], stdout=subprocess.DEVNULL, check=True, timeout=LIMIT_SECONDS)
+    with subprocess.Popen(['cat', *files], stdout=subprocess.DEVNULL) as reader:
+        while reader.poll() is None:
+            meanwhile()
+            time.sleep(POLL_SECONDS)
+    if reader.returncode != 0:
+        raise CannotMeasure(f'cat ended with {reader.returncode}')
     return time.monotonic() - started

@@ -3,6 +3,7 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.Entry;
+import dozo.file.Problem;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.SiteLanes;
 import dozo.registry.Sites;
@@ -66,7 +67,7 @@ record RottenRanges(Copies copies, Sites sites, SiteLanes lanes, TransferSetting
         for (Map.Entry<String, List<Entry>> each : bySite.entrySet()) {
             String name = each.getKey();
             try {
-                Site site = this.sites.find(name).orElseThrow();
+                Site site = this.sites.findEvenRemoved(name).orElseThrow();
                 of(experiment, reader, each.getValue(), site)
                         .forEach((number, ranges) -> sentences.put(number, sentence(name, ranges)));
             } catch (IOException e) {
@@ -90,7 +91,9 @@ record RottenRanges(Copies copies, Sites sites, SiteLanes lanes, TransferSetting
                 try {
                     found.put(copy, reader.differences(experiment.source(), experiment.bound(), file, there, copy));
                 } catch (RemoteException e) {
-                    LOG.info("{}: {}", SiteReader.problem(e), e.getMessage());
+                    // NB: throws if the whole site is concerned.
+                    Problem problem = SiteReader.problem(e);
+                    LOG.info("{}: the copy of entry {} is {}", experiment.name(), file.number(), problem);
                 }
             }
             for (Seen seen : there.read(List.copyOf(found.keySet()))) {

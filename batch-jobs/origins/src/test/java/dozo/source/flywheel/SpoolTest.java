@@ -447,6 +447,21 @@ class SpoolTest {
     }
 
     @Test
+    void anotherHashOfTheSameVersionHasTheFileComparedAgain() throws Exception {
+        spool.deliver(SESSION);
+        Map<String, byte[]> before = tree();
+        String file = hierarchy.file(0, 0);
+        hierarchy.tell(file, "hash", "v0-sha384-" + "0".repeat(96));
+        long downloads = emulator.downloads(file);
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.missing()).extracting(Item::trouble).containsExactly(Trouble.HASH_DIFFERS);
+        assertThat(emulator.downloads(file)).isGreaterThan(downloads);
+        assertThat(tree()).as("the local file is kept").containsExactlyEntriesOf(before);
+    }
+
+    @Test
     void whatIsToldOfNoMoreStays() throws Exception {
         spool.deliver(SESSION);
         hierarchy.remove(Hierarchy.acquisition(1)).remove(hierarchy.file(0, 0));

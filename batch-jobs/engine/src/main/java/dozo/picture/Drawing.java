@@ -4,6 +4,7 @@ import dozo.picture.NoPicture.Why;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -30,6 +31,9 @@ public final class Drawing implements AutoCloseable {
 
     /** More than a picture of the largest size without any compression. */
     private static final int PNG_BYTES_MAX = 2 << 20;
+
+    /** The first byte; no letter. */
+    private static final byte PNG = (byte) 0x89;
 
     /** Twice the content, for a file that unpacks to an image of its size, and the picture. */
     private static final String HEAP = "-Xmx256m";
@@ -130,12 +134,11 @@ public final class Drawing implements AutoCloseable {
         CompletableFuture<Void> last = endAfter(timeMax);
         try {
             process.getOutputStream().close();
-            byte[] png = process.getInputStream().readNBytes(PNG_BYTES_MAX + 1);
-            int code = png.length > PNG_BYTES_MAX ? Why.UNFINISHED.exitCode() : process.waitFor();
-            if (code == 0 && png.length > 0) {
-                return png;
+            byte[] written = process.getInputStream().readNBytes(PNG_BYTES_MAX + 1);
+            if (written.length <= PNG_BYTES_MAX && process.waitFor() == 0 && written.length > 0 && written[0] == PNG) {
+                return written;
             }
-            throw new NoPicture(Why.of(code));
+            throw new NoPicture(Why.of(new String(written, StandardCharsets.US_ASCII)));
         } catch (IOException died) {
             throw new NoPicture(Why.UNFINISHED);
         } finally {

@@ -1,57 +1,55 @@
 package dozo.picture;
 
 import dozo.picture.NoPicture.Why;
+import java.awt.image.BufferedImage;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPInputStream;
+import javax.imageio.ImageIO;
 
 /**
- * The process of a {@link Drawing}: reads a file from standard input to its end, whose length is the argument, and writes PNG to
- * standard output. The exit code says why it has written none.
+ * The process of a {@link Drawing}: reads a file from standard input to its end, whose length is the argument, and writes PNG, or
+ * the name of the reason why there is none, to standard output.
  */
 final class DrawingProcess {
 
     private static final int BEGINNING_BYTES = 512;
-    private static final int GZIP = 0x1F8B;
+    private static final short GZIP = 0x1F8B;
 
     private DrawingProcess() {}
 
     public static void main(String[] arguments) throws IOException {
         byte[] content = new byte[Integer.parseInt(arguments[0])];
         // NB: the end comes only after the content was proven, so nothing else is decoded.
-        int read = System.in.readNBytes(content, 0, content.length);
-        if (read < content.length || System.in.read() != -1) {
-            System.exit(Why.UNFINISHED.exitCode());
+        if (System.in.readNBytes(content, 0, content.length) < content.length || System.in.read() != -1) {
+            return;
         }
+        ImageIO.setUseCache(false);
         try {
-            Picture picture = draw(content);
-            picture.writeTo(System.out);
-            System.out.flush();
+            ImageIO.write(draw(content), "png", System.out);
         } catch (NoPicture e) {
-            System.exit(e.why().exitCode());
+            System.out.print(e.why());
         }
-        System.exit(System.out.checkError() ? Why.UNFINISHED.exitCode() : 0);
     }
 
     /** Draws what the content shows. */
-    static Picture draw(byte[] content) throws NoPicture {
+    static BufferedImage draw(byte[] content) throws NoPicture {
         try {
             InputStream in = new ByteArrayInputStream(content);
-            if (content.length > 2 && ByteBuffer.wrap(content).getShort(0) == (short) GZIP) {
-                in = new GZIPInputStream(in);
-            }
-            return draw(new BufferedInputStream(in));
+            boolean packed = content.length > 2 && ByteBuffer.wrap(content).getShort(0) == GZIP;
+            return draw(new BufferedInputStream(packed ? new GZIPInputStream(in) : in));
         } catch (IOException | RuntimeException e) {
             // Hostile content reaches every check of the JDK, too.
             throw new NoPicture(Why.DAMAGED);
         }
     }
 
-    private static Picture draw(BufferedInputStream in) throws IOException, NoPicture {
+    private static BufferedImage draw(InputStream in) throws IOException, NoPicture {
         in.mark(BEGINNING_BYTES);
         byte[] beginning = new byte[BEGINNING_BYTES];
         in.readNBytes(beginning, 0, BEGINNING_BYTES);
@@ -68,18 +66,10 @@ final class DrawingProcess {
         if (has(beginning, 128, "DICM")) {
             return DicomPicture.of(in);
         }
-        if (ByteBuffer.wrap(beginning).getLong(0) == FiffPicture.BEGINNING) {
-            return FiffPicture.of(in);
-        }
         throw new NoPicture(Why.UNKNOWN_FORMAT);
     }
 
     private static boolean has(byte[] bytes, int at, String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (bytes[at + i] != text.charAt(i)) {
-                return false;
-            }
-        }
-        return true;
+        return new String(bytes, at, text.length(), StandardCharsets.ISO_8859_1).equals(text);
     }
 }

@@ -11,36 +11,21 @@ public final class NoPicture extends Exception {
 
     /** The reason. */
     public enum Why {
-        /** Not DICOM with a preamble, NIfTI in one file, or FIFF; also in gzip. */
-        UNKNOWN_FORMAT(10),
-        /** Its images are compressed. */
-        COMPRESSED(11),
-        /** Its images are in colour, or their numbers have a type that is not drawn. */
-        NOT_GREY(12),
-        /** It has no image, or no continuous recording. */
-        NO_IMAGE(13),
-        /** It is larger than {@link Drawing#CONTENT_BYTES_MAX}, or a side has more than {@link Drawing#SIDE_MAX} points. */
-        TOO_LARGE(14),
-        /** It ends early, or contradicts itself. */
-        DAMAGED(15),
-        /** Drawing it took too much time or memory. */
-        UNFINISHED(16);
+        UNKNOWN_FORMAT,
+        COMPRESSED,
+        /** In colour, or of a type of numbers that is not drawn. */
+        NOT_GREY,
+        NO_IMAGE,
+        /** The file, or a side of the image. */
+        TOO_LARGE,
+        DAMAGED,
+        /** The process has ended early, or was ended. */
+        UNFINISHED;
 
-        /** Of the process that draws; Java itself uses others. */
-        private final int exitCode;
-
-        Why(int exitCode) {
-            this.exitCode = exitCode;
-        }
-
-        int exitCode() {
-            return exitCode;
-        }
-
-        /** Returns the reason of a process that ended without a picture. */
-        static Why of(int exitCode) {
+        /** Returns the reason with this name; unfinished if there is none. */
+        static Why of(String name) {
             return Arrays.stream(values())
-                    .filter(each -> each.exitCode == exitCode)
+                    .filter(each -> each.name().equals(name))
                     .findFirst()
                     .orElse(UNFINISHED);
         }

@@ -1,5 +1,6 @@
 package dozo.picture;
 
+import java.awt.image.Raster;
 import java.util.Arrays;
 
 /** Draws files in this process, for tests. */
@@ -10,12 +11,10 @@ final class Drawn {
     /** Returns the rows of a picture, from 0 (black) to 255, or why there is none. */
     static String of(byte[] content) {
         try {
-            Picture picture = DrawingProcess.draw(content);
-            int[][] rows = new int[picture.height()][picture.width()];
+            Raster picture = DrawingProcess.draw(content).getRaster();
+            int[][] rows = new int[picture.getHeight()][];
             for (int y = 0; y < rows.length; y++) {
-                for (int x = 0; x < rows[y].length; x++) {
-                    rows[y][x] = picture.at(x, y);
-                }
+                rows[y] = picture.getSamples(0, y, picture.getWidth(), 1, 0, (int[]) null);
             }
             return Arrays.deepToString(rows);
         } catch (NoPicture none) {

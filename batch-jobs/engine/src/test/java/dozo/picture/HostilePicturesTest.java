@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.content.DicomSample;
 import dozo.content.RealFiles;
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -26,9 +27,9 @@ class HostilePicturesTest {
     private static void draw(byte[] content, Map<String, Integer> results) {
         String result;
         try {
-            Picture picture = DrawingProcess.draw(content);
-            assertThat(picture.width()).isBetween(1, Picture.SHOWN_MAX);
-            assertThat(picture.height()).isBetween(1, Picture.SHOWN_MAX);
+            BufferedImage picture = DrawingProcess.draw(content);
+            assertThat(picture.getWidth()).isBetween(1, Picture.SHOWN_MAX);
+            assertThat(picture.getHeight()).isBetween(1, Picture.SHOWN_MAX);
             result = "drawn";
         } catch (NoPicture none) {
             result = none.why().name();
@@ -48,8 +49,7 @@ class HostilePicturesTest {
                         Stream.of(
                                 NiftiPictureTest.image(1, ByteOrder.LITTLE_ENDIAN),
                                 NiftiPictureTest.image(2, ByteOrder.BIG_ENDIAN),
-                                NiftiPictureTest.gzip(NiftiPictureTest.image(1, ByteOrder.BIG_ENDIAN)),
-                                Arrays.copyOf(FiffPictureTest.recording(), 1_000)))
+                                NiftiPictureTest.gzip(NiftiPictureTest.image(1, ByteOrder.BIG_ENDIAN))))
                 .flatMap(each -> each)
                 .toList();
         long seed = System.nanoTime();
@@ -70,13 +70,12 @@ class HostilePicturesTest {
         assertThat(results).containsKeys("drawn", "DAMAGED", "UNKNOWN_FORMAT", "NO_IMAGE");
     }
 
-    /** Uncompressed DICOM in grey, NIfTI in one file and continuous FIFF: most of the real files. */
+    /** Uncompressed DICOM in grey and NIfTI in one file: most of the real files. */
     @Test
     void realFilesAreDrawnOrHaveAReason() throws IOException {
         Map<String, Integer> results = new HashMap<>();
         List<Path> files = new ArrayList<>(RealFiles.below("dicom"));
         files.addAll(RealFiles.below("nifti"));
-        files.addAll(RealFiles.below("meg"));
 
         for (Path file : files) {
             draw(Files.readAllBytes(file), results);
@@ -85,7 +84,5 @@ class HostilePicturesTest {
         System.out.printf("pictures of real files: %s%n", results);
         assertThat(results.get("drawn")).isGreaterThan(files.size() / 2);
         assertThat(results.get("COMPRESSED")).isPositive();
-        assertThat(Drawn.of(Files.readAllBytes(RealFiles.folder().resolve("meg/fif_mne_python/test_ctf_comp_raw.fif"))))
-                .startsWith("[[");
     }
 }

@@ -2,6 +2,7 @@ package dozo.picture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -105,19 +106,19 @@ class NiftiPictureTest {
         byte[] image = header(1, ByteOrder.LITTLE_ENDIAN, 4_096 * 2_000, 2, 2, 4_096, 2_000)
                 .array();
 
-        Picture picture = DrawingProcess.draw(image);
+        BufferedImage picture = DrawingProcess.draw(image);
 
-        assertThat(picture.width()).isEqualTo(1_024);
-        assertThat(picture.height()).isEqualTo(500);
+        assertThat(picture.getWidth()).isEqualTo(1_024);
+        assertThat(picture.getHeight()).isEqualTo(500);
     }
 
     @ParameterizedTest
     @CsvSource(textBlock = """
             128,  2, 2,    2,    1,       NOT_GREY
-            4,    1, 2,    2,    1,       NO_IMAGE
+            4,    1, 2,    2,    1,       DAMAGED
             4,    2, 0,    2,    1,       NO_IMAGE
             4,    2, -2,   2,    1,       NO_IMAGE
-            4,    3, 2,    2,    0,       NO_IMAGE
+            4,    3, 2,    2,    0,       DAMAGED
             4,    2, 4097, 2,    1,       TOO_LARGE
             64,   2, 4096, 4096, 1,       TOO_LARGE
             4,    3, 2,    2,    1048577, DAMAGED

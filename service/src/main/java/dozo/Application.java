@@ -18,6 +18,7 @@ import dozo.record.RecoverySettings;
 import dozo.registry.ErasureSettings;
 import dozo.registry.RegistrationSettings;
 import dozo.registry.RiskSettings;
+import dozo.restore.PictureSettings;
 import dozo.run.RetentionSettings;
 import dozo.run.ScrubSettings;
 import dozo.run.TransferSettings;
@@ -95,6 +96,7 @@ public class Application {
             RetentionSettings.class,
             ErasureSettings.class,
             RecoverySettings.class,
+            PictureSettings.class,
             RiskSettings.class,
             RegistrationSettings.class);
 

@@ -20,6 +20,7 @@ import org.springframework.core.annotation.AliasFor;
     "dozo.manifest",
     "dozo.record",
     "dozo.registry",
+    "dozo.restore",
     "dozo.run",
     "dozo.schedule",
     "dozo.start"

@@ -221,6 +221,17 @@ class RestoreInServiceIT {
     }
 
     @Test
+    void noPictureIsShownUnlessTheCentreAllowsIt() {
+        String proof = "/experiments/OWN/FILES/proof?path=" + Bytes.of(FilePath.of("large"));
+
+        assertThat(ask("lab", "GET", "/OWN/FILES/content/picture?path=large", null)
+                        .isProblem(409)
+                        .text())
+                .contains("pictures are turned off");
+        assertThat(service.page(service.browser("lab"), proof)).doesNotContain("/picture?");
+    }
+
+    @Test
     void noFileIsDownloadedByOthersAndNothingThatIsNoFile() {
         download("lab", "ALIEN/E1", "脳 scan").expect(404);
         download("auditor", "OWN/FILES", "脳 image").expect(403);

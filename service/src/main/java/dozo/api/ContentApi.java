@@ -3,14 +3,25 @@ package dozo.api;
 import dozo.api.http.Missing;
 import dozo.api.http.Page;
 import dozo.api.http.Verb;
+import dozo.file.FilePath;
+import dozo.manifest.Manifests;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.restore.Inventories;
+import dozo.restore.SiteDownloads;
+import dozo.restore.SitePictures;
 import dozo.verify.AllSeries;
 import dozo.verify.AllSeries.Series;
 import dozo.verify.Contents;
 import dozo.verify.Contents.Count;
 import dozo.verify.Contents.NotWhole;
+import java.io.IOException;
+import java.security.Principal;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -20,7 +31,15 @@ import org.springframework.web.bind.annotation.RestController;
 /** Whether the files of experiments are whole, by the rules of their formats. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/content")
-record ContentApi(Experiments experiments, Contents contents, AllSeries series) {
+record ContentApi(
+        Experiments experiments,
+        Contents contents,
+        AllSeries series,
+        Manifests manifests,
+        Inventories inventories,
+        Sites sites,
+        SiteDownloads downloads,
+        SitePictures pictures) {
 
     /** Counts the files of the current manifest by verdict and format, the broken ones first. */
     @Verb(
@@ -74,6 +93,33 @@ record ContentApi(Experiments experiments, Contents contents, AllSeries series) 
     @GetMapping("/series")
     List<Series> series(@PathVariable String project, @PathVariable String code) {
         return series.of(experiment(project, code).id());
+    }
+
+    /**
+     * Draws the middle image of a file of the current manifest as a small PNG: of DICOM without compression, or NIfTI in one
+     * file. All of the copy at the site is read and verified first. 409: there is no picture, too many are being drawn, or they
+     * are turned off.
+     *
+     * @param site optional if there is only one
+     */
+    @GetMapping(path = "/picture", produces = MediaType.IMAGE_PNG_VALUE)
+    byte[] picture(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam(required = false) @Nullable String path,
+            @RequestParam(required = false) @Nullable String pathBytes,
+            @RequestParam(required = false) @Nullable String site,
+            Principal actor)
+            throws IOException {
+        Experiment experiment = experiment(project, code);
+        Site from = sites.chosen(site);
+        FilePath asked = ProofApi.path(path, pathBytes);
+        int entry = manifests
+                .current(experiment.id())
+                .flatMap(manifest -> inventories.of(manifest, from.id()).find(asked))
+                .orElseThrow(Missing.thing("entry of the current manifest of " + experiment.name() + " at", asked))
+                .number();
+        return pictures.draw(downloads.find(experiment, from, entry), actor.getName());
     }
 
     private Experiment experiment(String project, String code) {

@@ -1,9 +1,11 @@
 package dozo.ui;
 
 import dozo.file.Entry;
+import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.manifest.Manifests;
 import dozo.registry.Sites.Site;
+import dozo.restore.SitePictures;
 import dozo.verify.Damages;
 import dozo.verify.Damages.DamagedEntry;
 import dozo.verify.Proofs;
@@ -11,20 +13,25 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** What lies in a folder of a manifest, and whether its copies are proven. */
 @Component
-record FolderContents(Manifests manifests, Proofs proofs, Damages damages) {
+record FolderContents(Manifests manifests, Proofs proofs, Damages damages, SitePictures pictures) {
+
+    /** Names of files that usually have an image. Others are asked for where their proof is. */
+    private static final Pattern IMAGE = Pattern.compile("(?i).*\\.(dcm|ima|nii|nii\\.gz)");
 
     /**
      * An entry of a folder.
      *
      * @param target a link's target as text; null if the entry is not a link
      * @param state damaged, unproven or proven; a folder is damaged if anything in it is
+     * @param picture whether a picture of it is offered
      */
-    record ShownEntry(Entry entry, @Nullable String target, String state) {}
+    record ShownEntry(Entry entry, @Nullable String target, String state, boolean picture) {}
 
     /**
      * Lists the entries of a folder by name.
@@ -71,8 +78,12 @@ record FolderContents(Manifests manifests, Proofs proofs, Damages damages) {
         return entry -> numbers.contains(entry.number()) || folders.contains(entry.path());
     }
 
-    private static ShownEntry shown(Entry entry, String state) {
+    private ShownEntry shown(Entry entry, String state) {
         byte[] target = entry.facts().linkTarget();
-        return new ShownEntry(entry, target == null ? null : FilePath.render(target), state);
+        boolean picture = entry.facts().kind() == EntryKind.FILE
+                && state.equals("proven")
+                && pictures.isOffered(entry.facts().sizeBytes())
+                && IMAGE.matcher(FilePath.render(entry.path().name())).matches();
+        return new ShownEntry(entry, target == null ? null : FilePath.render(target), state, picture);
     }
 }

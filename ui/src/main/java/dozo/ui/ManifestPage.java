@@ -10,6 +10,7 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.restore.SitePictures;
 import dozo.send.SiteCopy;
 import dozo.ui.FolderContents.ShownEntry;
 import dozo.ui.PageProblems.NotThere;
@@ -37,6 +38,7 @@ record ManifestPage(
         Proofs proofs,
         FolderContents contents,
         Copies copies,
+        SitePictures pictures,
         Sites sites) {
 
     private static final int ENTRIES_SHOWN = 200;
@@ -137,6 +139,7 @@ record ManifestPage(
         model.addAttribute("experiment", experiment);
         model.addAttribute("path", asked);
         model.addAttribute("proofs", found);
+        model.addAttribute("pictures", pictures);
         model.addAttribute(
                 "places",
                 sites.all().stream().map(each -> place(experiment, each, asked)).toList());

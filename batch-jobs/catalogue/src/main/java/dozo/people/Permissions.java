@@ -36,12 +36,14 @@ public final class Permissions {
             GET    /experiments/{project}/{code}/certificate                       own         all      all     all   -
             POST   /experiments/{project}/{code}/certificate                       own         all      all     all   -
             GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
+            GET    /experiments/{project}/{code}/content                           own         all      all     all   -
             POST   /experiments/{project}/{code}/download                          own         all      -       all   -
             GET    /experiments/{project}/{code}/frozen                            own         all      all     all   -
             POST   /experiments/{project}/{code}/frozen                            -           all      -       all   -
             GET    /experiments/{project}/{code}/frozen.csv                        own         all      all     all   -
             GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
             POST   /experiments/{project}/{code}/manifests/{number}/download       own         all      -       all   -
+            GET    /experiments/{project}/{code}/picture                           own         all      -       all   -
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
             GET    /experiments/{project}/{code}/restore                           own         all      -       all   -
             POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
@@ -166,6 +168,7 @@ public final class Permissions {
             POST   /api/v1/experiments/{project}/{code}/certificate                own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/content                    own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/content/files              own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/content/picture            own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}/content/series             own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/frozen                     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/labels                     own         all      -       all   write

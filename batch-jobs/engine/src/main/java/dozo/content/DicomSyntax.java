@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
  * @param order of its numbers
  * @param explicit whether its elements carry their types; single files and items differ from what is declared
  */
-record DicomSyntax(String uid, ByteOrder order, boolean explicit) {
+public record DicomSyntax(String uid, ByteOrder order, boolean explicit) {
 
     private static final String STANDARD = "1.2.840.10008.1.2";
     private static final String IMPLICIT = STANDARD;
@@ -28,7 +28,7 @@ record DicomSyntax(String uid, ByteOrder order, boolean explicit) {
     }
 
     /** Returns the declared encoding, or for none and private ones what the first element header looks like. */
-    static DicomSyntax of(String uid, ByteBuffer header) {
+    public static DicomSyntax of(String uid, ByteBuffer header) {
         if (uid.equals(BIG_ENDIAN)) {
             return new DicomSyntax(uid, ByteOrder.BIG_ENDIAN, true);
         }
@@ -41,12 +41,13 @@ record DicomSyntax(String uid, ByteOrder order, boolean explicit) {
         return new DicomSyntax(uid, big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN, explicit);
     }
 
-    boolean isDeflated() {
+    /** Returns whether all after the file meta information is deflated. */
+    public boolean isDeflated() {
         return uid.equals(DEFLATED);
     }
 
     /** Returns whether images are declared to be without compression. */
-    boolean isNative() {
+    public boolean isNative() {
         return uid.equals(IMPLICIT) || uid.equals(EXPLICIT) || uid.equals(BIG_ENDIAN) || uid.equals(DEFLATED);
     }
 

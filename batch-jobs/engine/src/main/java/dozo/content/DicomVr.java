@@ -3,7 +3,7 @@ package dozo.content;
 import java.nio.ByteBuffer;
 
 /** The value representations of DICOM (PS3.5 section 6.2): which there are, and which have a length of 32 bits. */
-final class DicomVr {
+public final class DicomVr {
 
     private static final int LETTERS = 26;
 
@@ -24,12 +24,12 @@ final class DicomVr {
     }
 
     /** Returns whether the element header at this offset has a known type and a length of 16 bits. */
-    static boolean isShort(ByteBuffer bytes, int at) {
+    public static boolean isShort(ByteBuffer bytes, int at) {
         return header(bytes, at) == DicomElements.HEADER_BYTES;
     }
 
     /** Returns whether the element header at this offset has a known type and, after two bytes, a length of 32 bits. */
-    static boolean isLong(ByteBuffer bytes, int at) {
+    public static boolean isLong(ByteBuffer bytes, int at) {
         return header(bytes, at) == DicomElements.LONG_HEADER_BYTES;
     }
 

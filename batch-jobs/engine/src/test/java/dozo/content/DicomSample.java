@@ -10,51 +10,51 @@ import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 
 /** Writes DICOM files for tests, element by element. */
-final class DicomSample {
+public final class DicomSample {
 
-    static final String IMPLICIT = "1.2.840.10008.1.2";
-    static final String EXPLICIT = "1.2.840.10008.1.2.1";
-    static final String DEFLATED = "1.2.840.10008.1.2.1.99";
-    static final String BIG_ENDIAN = "1.2.840.10008.1.2.2";
-    static final String RLE = "1.2.840.10008.1.2.5";
-    static final String JPEG = "1.2.840.10008.1.2.4.70";
-    static final String MPEG = "1.2.840.10008.1.2.4.100";
+    public static final String IMPLICIT = "1.2.840.10008.1.2";
+    public static final String EXPLICIT = "1.2.840.10008.1.2.1";
+    public static final String DEFLATED = "1.2.840.10008.1.2.1.99";
+    public static final String BIG_ENDIAN = "1.2.840.10008.1.2.2";
+    public static final String RLE = "1.2.840.10008.1.2.5";
+    public static final String JPEG = "1.2.840.10008.1.2.4.70";
+    public static final String MPEG = "1.2.840.10008.1.2.4.100";
 
-    static final int UNDEFINED = -1;
+    public static final int UNDEFINED = -1;
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final String syntax;
     private boolean explicit;
 
-    DicomSample(String syntax) {
+    public DicomSample(String syntax) {
         this.syntax = syntax;
         explicit = !syntax.equals(IMPLICIT);
     }
 
     /** Writes what follows with types, or without. */
-    DicomSample explicit(boolean types) {
+    public DicomSample explicit(boolean types) {
         explicit = types;
         return this;
     }
 
-    DicomSample add(int tag, String vr, byte[] value) {
+    public DicomSample add(int tag, String vr, byte[] value) {
         return header(tag, vr, value.length).raw(value);
     }
 
-    DicomSample text(int tag, String vr, String value) {
+    public DicomSample text(int tag, String vr, String value) {
         String even = value.length() % 2 == 0 ? value : value + (vr.equals("UI") ? "\0" : " ");
         return add(tag, vr, even.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    DicomSample number(int tag, int value) {
+    public DicomSample number(int tag, int value) {
         return add(tag, "US", buffer(2).putShort((short) value).array());
     }
 
-    DicomSample offset(int tag, int value) {
+    public DicomSample offset(int tag, int value) {
         return add(tag, "UL", buffer(4).putInt(value).array());
     }
 
-    DicomSample header(int tag, String vr, int length) {
+    public DicomSample header(int tag, String vr, int length) {
         ByteBuffer header = buffer(12).putShort((short) (tag >>> 16)).putShort((short) tag);
         boolean item = tag >>> 16 == 0xFFFE;
         if (explicit && !item) {
@@ -71,25 +71,25 @@ final class DicomSample {
         return this;
     }
 
-    DicomSample item(int length) {
+    public DicomSample item(int length) {
         return header(0xFFFE_E000, "", length);
     }
 
-    DicomSample itemEnd() {
+    public DicomSample itemEnd() {
         return header(0xFFFE_E00D, "", 0);
     }
 
-    DicomSample sequenceEnd() {
+    public DicomSample sequenceEnd() {
         return header(0xFFFE_E0DD, "", 0);
     }
 
-    DicomSample raw(byte... bytes) {
+    public DicomSample raw(byte... bytes) {
         out.writeBytes(bytes);
         return this;
     }
 
     /** Describes images of 16 bits. */
-    DicomSample image(int frames, int rows, int columns) {
+    public DicomSample image(int frames, int rows, int columns) {
         return text(0x0008_0016, "UI", "1.2.840.10008.5.1.4.1.1.4")
                 .text(0x0008_0018, "UI", "1.2.3.4")
                 .text(0x0010_0010, "PN", "Phantom")
@@ -106,12 +106,12 @@ final class DicomSample {
     }
 
     /** Returns the data set alone. */
-    byte[] bare() {
+    public byte[] bare() {
         return out.toByteArray();
     }
 
     /** Returns the file with preamble and file meta information. */
-    byte[] file() {
+    public byte[] file() {
         DicomSample meta = new DicomSample(EXPLICIT)
                 .raw(new byte[128])
                 .raw("DICM".getBytes(StandardCharsets.ISO_8859_1))

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Real files beside this clone, if there are any. */
-final class RealFiles {
+public final class RealFiles {
 
     private RealFiles() {}
 
     /** Returns the folder of all of them; without it a test is skipped. */
-    static Path folder() {
+    public static Path folder() {
         String shared = System.getenv("DOZO_SHARED_DATA");
         assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
                 .as("the shared data are demanded and not there")
@@ -25,7 +25,7 @@ final class RealFiles {
     }
 
     /** Returns the files below one of its folders that have content, in the order of their names; with one of these endings, if any are given. */
-    static List<Path> below(String name, String... endings) throws IOException {
+    public static List<Path> below(String name, String... endings) throws IOException {
         try (Stream<Path> all = Files.walk(folder().resolve(name))) {
             return all.filter(file -> Files.isRegularFile(file) && file.toFile().length() > 0)
                     .filter(file -> endings.length == 0

@@ -107,6 +107,15 @@ public class SiteDownloads {
      * @throws Refusal if it cannot be read now, or differs from what was verified
      */
     public void write(FoundFile file, String actor, OutputStream out) throws IOException {
+        write(file, "file.downloaded", actor, out);
+    }
+
+    /** Writes a copy's content as {@link #write} does, for a picture. */
+    void show(FoundFile file, String actor, OutputStream out) throws IOException {
+        write(file, "picture.shown", actor, out);
+    }
+
+    private void write(FoundFile file, String action, String actor, OutputStream out) throws IOException {
         Experiment experiment = file.experiment;
         Site site = file.site;
         SiteCopy copy = file.copy;
@@ -114,7 +123,7 @@ public class SiteDownloads {
             // Without the file's name, which may contain a person's: ledger rows are permanent.
             ledger.append(
                     actor,
-                    "file.downloaded",
+                    action,
                     experiment.name(),
                     Map.of("site", site.name(), "entry", String.valueOf(copy.entryNumber())));
             write(at, experiment, site, copy.entryNumber(), new StoredCopy(copy.path(), copy.digest()), out);

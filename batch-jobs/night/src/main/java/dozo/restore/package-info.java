@@ -10,9 +10,11 @@
             "file",
             "ledger",
             "manifest",
+            "picture",
             "registry",
             "remote",
             "send",
+            "setting",
             "source",
             "verify"
         })

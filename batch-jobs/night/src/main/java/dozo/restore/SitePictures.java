@@ -1,0 +1,74 @@
+package dozo.restore;
+
+import dozo.file.Message;
+import dozo.picture.Drawing;
+import dozo.picture.NoPicture;
+import dozo.registry.Refusal;
+import dozo.restore.SiteDownloads.FoundFile;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.Semaphore;
+import org.springframework.stereotype.Component;
+
+/** Small pictures of files, drawn from the copies at a site. Nothing is kept. */
+@Component
+public class SitePictures {
+
+    /** Each has a process of its own. */
+    private static final int AT_ONCE_MAX = 2;
+
+    private final SiteDownloads downloads;
+    private final PictureSettings settings;
+    private final Semaphore atOnce = new Semaphore(AT_ONCE_MAX);
+
+    public SitePictures(SiteDownloads downloads, PictureSettings settings) {
+        this.downloads = downloads;
+        this.settings = settings;
+    }
+
+    /** Returns whether there may be a picture of a file of this size. */
+    public boolean isOffered(long sizeBytes) {
+        return settings.allowed() && sizeBytes <= Drawing.CONTENT_BYTES_MAX;
+    }
+
+    /**
+     * Returns a picture as PNG, after all of the copy was read and has the digest of its receipt.
+     *
+     * @throws Refusal if there is none, or if the copy cannot be read now or differs from what was verified
+     */
+    public byte[] draw(FoundFile file, String actor) throws IOException {
+        if (!settings.allowed()) {
+            throw Refusal.conflict("path", "pictures are turned off (dozo.pictures.allowed)");
+        }
+        if (!atOnce.tryAcquire()) {
+            throw Refusal.conflict("path", "%d pictures are being drawn; try again in a moment", AT_ONCE_MAX);
+        }
+        try (Drawing drawing = Drawing.begin(file.sizeBytes())) {
+            downloads.show(file, actor, drawing.content());
+            return drawing.png();
+        } catch (NoPicture none) {
+            throw Refusal.conflict("path", message(none.why()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the service ends");
+        } finally {
+            atOnce.release();
+        }
+    }
+
+    private static Message message(NoPicture.Why why) {
+        return switch (why) {
+            case UNKNOWN_FORMAT -> Message.of("no picture: only DICOM files and NIfTI images in one file are drawn");
+            case COMPRESSED -> Message.of("no picture: the images of this file are compressed");
+            case NOT_GREY -> Message.of("no picture: only grey images of whole bytes are drawn");
+            case NO_IMAGE -> Message.of("no picture: this file has no image");
+            case TOO_LARGE ->
+                Message.of(
+                        "no picture: only files up to %d MiB, with images up to %d points a side, are drawn",
+                        Drawing.CONTENT_BYTES_MAX >> 20, Drawing.SIDE_MAX);
+            case DAMAGED -> Message.of("no picture: the content does not follow the rules of its format");
+            case UNFINISHED ->
+                Message.of("no picture: drawing it was stopped, because it took too long or too much memory");
+        };
+    }
+}

@@ -57,7 +57,7 @@ final class RestoreReport {
 
     /** Returns all that is restored; null if that is known only at the end. */
     private static @Nullable Work all(Connection service, KeptRestore restore) {
-        if (service.quiet() || !restore.selection().isAll()) {
+        if (service.quiet() || restore.origin() != null || !restore.selection().isAll()) {
             return null;
         }
         try {

@@ -250,7 +250,10 @@ record RestorePage(
         KeptRestore restore = restores.find(experiment, id)
                 .orElseThrow(() -> new NotThere("%s has no restore with the number %d", experiment.name(), id));
         Manifest manifest = ManifestPage.found(manifests, experiment, restore.manifest());
-        boolean everything = restore.paths().isEmpty() && restore.patterns().isEmpty();
+        // The number of files that go into an archive is not known.
+        boolean everything = restore.origin() == null
+                && restore.paths().isEmpty()
+                && restore.patterns().isEmpty();
         Work whole = everything ? new Work(manifest.bytes(), manifest.entries()) : null;
         model.addAttribute("linkable", isLinkable(restore));
         model.addAttribute("pace", Pace.of(restore, whole, days.clock().instant()));

@@ -337,7 +337,7 @@ class InstanceRestoreIT {
         element(out, 0x0020, 0x000E, "UI", "1.2.3.0");
         byte[] bytes = new byte[pixels];
         new Random(number).nextBytes(bytes);
-        byte[] odd = "\r\n--b\r\n--b--\r\n".getBytes(StandardCharsets.US_ASCII);
+        byte[] odd = "\r\n--of\r\n--of--\r\n".getBytes(StandardCharsets.US_ASCII);
         System.arraycopy(odd, 0, bytes, pixels - odd.length, odd.length);
         out.writeBytes(ByteBuffer.allocate(12)
                 .order(ByteOrder.LITTLE_ENDIAN)

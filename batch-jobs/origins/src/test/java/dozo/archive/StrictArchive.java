@@ -144,12 +144,14 @@ final class StrictArchive implements AutoCloseable {
             exchange.sendResponseHeaders(retrievalStatus != 200 ? retrievalStatus : asStored ? 404 : 406, -1);
             return;
         }
-        exchange.getResponseHeaders().set("Content-Type", "multipart/related; type=\"application/dicom\"; boundary=b");
+        exchange.getResponseHeaders()
+                .set("Content-Type", "multipart/related; type=\"application/dicom\"; boundary=of-the-archive");
         exchange.sendResponseHeaders(200, 0);
         try (OutputStream out = exchange.getResponseBody()) {
-            out.write("--b\r\nContent-Type: application/dicom\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            out.write(
+                    "--of-the-archive\r\nContent-Type: application/dicom\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             out.write(file);
-            out.write("\r\n--b--".getBytes(StandardCharsets.US_ASCII));
+            out.write("\r\n--of-the-archive--".getBytes(StandardCharsets.US_ASCII));
         }
     }
 

@@ -73,7 +73,7 @@ class RestoreToOrthancIT {
         Path root = Files.createDirectory(folder.resolve("dr"));
         site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
         database = TestDatabase.fresh();
-        night = new Night(database, site.address(), OwnModules.ORIGINS);
+        night = new Night(database, site.address(), OwnModules.ORIGINS, "dozo.collect.first-wait=1ms");
         night.register("E1", source);
         register(orthanc.address());
     }

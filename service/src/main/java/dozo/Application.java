@@ -9,6 +9,7 @@ import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.command.Failure;
 import dozo.command.Usage;
+import dozo.commitment.CommitmentSettings;
 import dozo.demo.Demo;
 import dozo.drill.DrillSettings;
 import dozo.manifest.IngestSettings;
@@ -85,6 +86,7 @@ public class Application {
             CollectSettings.class,
             IngestSettings.class,
             WorklistSettings.class,
+            CommitmentSettings.class,
             MailSettings.class,
             WebhookSettings.class,
             DirectorySettings.class,

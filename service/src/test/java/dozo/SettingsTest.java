@@ -62,6 +62,11 @@ class SettingsTest {
             Map.entry("dozo.schedule.zone", List.of("Mars/Base", "JST+")),
             Map.entry("dozo.backup.folder", List.of("backups", "./backups", "C:\\backups")),
             Map.entry("dozo.scrub.window", List.of("", "20:00", "20:00-20:00", "8-10", "25:00-26:00")),
+            Map.entry("dozo.commitment.address", List.of("", "http://x", "a b")),
+            Map.entry("dozo.commitment.ae-title", List.of("", "A B", "A=B", "A".repeat(17))),
+            Map.entry(
+                    "dozo.commitment.callers",
+                    List.of("MR", "MR=h", "MR=h:0", "MR=h:65536", "A B=h:1", "MR=h:1,MR=i:2")),
             Map.entry("dozo.worklist.url", List.of("ris.example.org", "ftp://x", "http://")),
             Map.entry("dozo.worklist.server", List.of("", "a b")),
             Map.entry(

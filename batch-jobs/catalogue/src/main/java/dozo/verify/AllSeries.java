@@ -1,5 +1,7 @@
 package dozo.verify;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.content.Instance;
 import dozo.content.Verdict.State;
@@ -55,9 +57,10 @@ public class AllSeries {
     /** Records the places of files, which were read together. */
     public void add(int experimentId, List<Instance> instances) {
         Map<Key, List<Integer>> numbers = instances.stream()
+                .filter(Instance::isNumbered)
                 .collect(Collectors.groupingBy(
                         each -> new Key(each.seriesUid(), each.seriesNumber(), each.description()),
-                        Collectors.mapping(Instance::number, Collectors.toList())));
+                        Collectors.mapping(each -> requireNonNull(each.number()), Collectors.toList())));
         numbers.forEach((key, those) -> jdbc.sql("""
                         insert into image_series (experiment_id, series_uid, number, description, instance_numbers)
                         select :experiment, :uid, :number::integer, :description, range_agg(int4range(n, n + 1))

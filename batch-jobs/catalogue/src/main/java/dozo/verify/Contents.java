@@ -163,12 +163,22 @@ public class Contents {
 
     /** Returns those of these entries that are recorded as broken. */
     public Set<Integer> broken(int experimentId, Set<Integer> entries) {
+        return judged(experimentId, entries, State.BROKEN);
+    }
+
+    /** Returns those of these entries that are recorded as whole. */
+    public Set<Integer> whole(int experimentId, Set<Integer> entries) {
+        return judged(experimentId, entries, State.WHOLE);
+    }
+
+    private Set<Integer> judged(int experimentId, Set<Integer> entries, State state) {
         return Set.copyOf(jdbc.sql("""
                         select entry_no from judged_entry
-                        where experiment_id = :experiment and entry_no = any(:entries) and state = 'BROKEN'
+                        where experiment_id = :experiment and entry_no = any(:entries) and state = :state
                         """)
                 .param("experiment", experimentId)
                 .param("entries", entries.toArray(Integer[]::new))
+                .param("state", state.name())
                 .query(Integer.class)
                 .list());
     }

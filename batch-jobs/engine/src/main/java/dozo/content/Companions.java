@@ -6,11 +6,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The files that have the data which a header describes, in the same folder. Their sizes say whether all of it is there.
+ * The files that have the data which a header describes, or its next part, in the same folder. Their sizes say whether all of it
+ * is there.
  *
  * @param names one for each part, as far as they exist, or the packed one, with {@value #PACKED}
  * @param headBytes at the begin of each that are no data
- * @param bytes of data that the header says
+ * @param bytes of data that the header says; 0: it does not say it
  * @param unitBytes of a unit of data, such as a trial: some recorders stop after whole ones. 0: all of it is needed
  * @param ifMissing what the header is if none of them exists
  */
@@ -28,7 +29,8 @@ public record Companions(List<String> names, int headBytes, long bytes, long uni
     /** Returns whether a file with this name may belong to a header. */
     public static boolean mayBe(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
-        return lower.endsWith("meg4") || lower.endsWith(".img") || lower.endsWith(".img" + PACKED);
+        String unpacked = lower.endsWith(PACKED) ? lower.substring(0, lower.length() - PACKED.length()) : lower;
+        return unpacked.endsWith("meg4") || unpacked.endsWith(".img") || unpacked.endsWith(".fif");
     }
 
     /** Returns whether the names are known. */

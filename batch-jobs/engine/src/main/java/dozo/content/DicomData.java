@@ -80,10 +80,11 @@ final class DicomData extends DicomElements {
             expect(Integer.BYTES, this::link);
         } else if (length > 0 && length <= DicomImage.VALUE_BYTES_MAX && isAttribute()) {
             expect((int) length, value -> {
+                if (DicomSeries.isAttribute(tag)) {
+                    series.take(tag, value);
+                }
                 if (DicomImage.isAttribute(tag)) {
                     image.take(tag, value);
-                } else {
-                    series.take(tag, value);
                 }
                 pass(0);
             });

@@ -1,7 +1,11 @@
 package dozo.content;
 
+import dozo.content.Verdict.State;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +40,13 @@ final class Fiff implements Format {
         private static final int CHANNELS = 200;
         private static final int DATA = 300;
 
+        /** A block about another file of the same recording; in it, the kind of the tag with that file's name. */
+        private static final int REFERENCE = 118;
+
+        private static final int ROLE = 115;
+        private static final int NEXT_FILE = 2;
+        private static final int NAME_BYTES_MAX = 255;
+
         /** The value of {@code next} in the last tag. */
         private static final int LAST = -1;
 
@@ -62,6 +73,10 @@ final class Fiff implements Format {
         private int depth;
         private int channels;
         private long oddData;
+        private boolean reference;
+        private int role;
+        private String otherFile = "";
+        private @Nullable Companions nextPart;
         private boolean last;
         private boolean linked;
         private boolean lost;
@@ -74,6 +89,7 @@ final class Fiff implements Format {
         private enum Step {
             TAG,
             VALUE,
+            NAME,
             DIRECTORY,
             REST
         }
@@ -84,6 +100,10 @@ final class Fiff implements Format {
             switch (step) {
                 case TAG -> tag(bytes);
                 case VALUE -> value(bytes.getInt());
+                case NAME -> {
+                    otherFile = lastPart(StandardCharsets.UTF_8.decode(bytes).toString());
+                    nextTag();
+                }
                 case DIRECTORY -> entries(bytes);
                 case REST -> throw new IllegalStateException();
             }
@@ -109,14 +129,29 @@ final class Fiff implements Format {
                 named = Math.max(named, due);
                 directoryLeft = sizeBytes / ENTRY_BYTES * ENTRY_BYTES;
                 entries(header);
-            } else if (sizeBytes >= Integer.BYTES
-                    && (kind == POINTER || kind == BLOCK_START || kind == BLOCK_END || kind == CHANNELS)) {
+            } else if (sizeBytes >= Integer.BYTES && hasValue()) {
                 step = Step.VALUE;
                 want(Integer.BYTES);
+            } else if (reference && kind == REFERENCE && sizeBytes > 0 && sizeBytes <= NAME_BYTES_MAX) {
+                step = Step.NAME;
+                want(sizeBytes);
             } else {
                 data(type);
                 nextTag();
             }
+        }
+
+        private boolean hasValue() {
+            return switch (kind) {
+                case POINTER, BLOCK_START, BLOCK_END, CHANNELS -> true;
+                case ROLE -> reference;
+                default -> false;
+            };
+        }
+
+        private static String lastPart(String name) {
+            return name.substring(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
+                    .strip();
         }
 
         private boolean isLink(int next) {
@@ -138,8 +173,17 @@ final class Fiff implements Format {
 
         private void value(int value) throws NotWhole {
             switch (kind) {
-                case BLOCK_START -> depth++;
-                case BLOCK_END -> depth--;
+                case BLOCK_START -> {
+                    depth++;
+                    reference = value == REFERENCE;
+                    role = 0;
+                    otherFile = "";
+                }
+                case BLOCK_END -> {
+                    depth--;
+                    endReference();
+                }
+                case ROLE -> role = value;
                 case CHANNELS -> channels = value;
                 default -> directory = Math.max(0, value);
             }
@@ -149,6 +193,19 @@ final class Fiff implements Format {
             } else {
                 nextTag();
             }
+        }
+
+        /** People rename the files of a recording, and the names in them stay: without the next part, nothing is proven. */
+        private void endReference() {
+            if (reference && role == NEXT_FILE && !otherFile.isEmpty()) {
+                nextPart = new Companions(List.of(otherFile, otherFile + Companions.PACKED), 0, 0, 0, State.SUSPECT);
+            }
+            reference = false;
+        }
+
+        @Override
+        Optional<Relation> relation() {
+            return Optional.ofNullable(nextPart);
         }
 
         /** A buffer has a sample of each channel as often as of the others. */

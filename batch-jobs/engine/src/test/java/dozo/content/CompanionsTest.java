@@ -49,6 +49,22 @@ class CompanionsTest {
     }
 
     @Test
+    void aNextPartIsThereOrNot() {
+        Companions part = new Companions(List.of("a-1.fif", "a-1.fif.gz"), 0, 0, 0, State.SUSPECT);
+
+        assertThat(judge(part, Map.of("a-1.fif", 7L))).isEqualTo(WHOLE);
+        assertThat(judge(part, Map.of("a-1.fif.gz", 7L))).isEqualTo(WHOLE);
+        assertThat(judge(part, Map.of())).isEqualTo(new Verdict(State.SUSPECT, "a header", "a-1.fif is missing"));
+    }
+
+    @Test
+    void theEndingSaysWhatMayBelongToAHeader() {
+        assertThat(List.of("a.meg4", "a.1_MEG4", "a.img", "a.img.gz", "a-1.FIF", "a-1.fif.gz"))
+                .allMatch(Companions::mayBe);
+        assertThat(List.of("a.dcm", "a.gz", "a.fif.zip", "img")).noneMatch(Companions::mayBe);
+    }
+
+    @Test
     void nothingIsSaidOfWhatNobodyKnows() {
         assertThat(judge(IMAGES, Map.of("a.img.gz", 7L))).isEqualTo(WHOLE);
         assertThat(judge(IMAGES, Map.of("a.img", Companions.NO_FILE))).isEqualTo(WHOLE);

@@ -26,6 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DicomTest {
 
+    private static final String MR = "1.2.840.10008.5.1.4.1.1.4";
+
     private static final int PIXELS = 0x7FE0_0010;
 
     private static Verdict judge(byte[] content) {
@@ -496,18 +498,44 @@ class DicomTest {
     @ValueSource(strings = {EXPLICIT, IMPLICIT, BIG_ENDIAN, DEFLATED})
     void theHeaderSaysTheSeries(String syntax) {
         assertThat(instance(inSeries(syntax, "1.2.3", "7", "012").file()))
-                .contains(new Instance("1.2.3", 7, "T1w head", 12));
+                .contains(new Instance(MR, "1.2.3.4", "1.2.3", 7, "T1w head", 12));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {EXPLICIT, IMPLICIT, BIG_ENDIAN, DEFLATED})
+    void theHeaderSaysWhichObjectItIs(String syntax) {
+        assertThat(instance(identified(syntax, MR, "1.2.3.5")))
+                .contains(new Instance(MR, "1.2.3.5", "", null, "", null));
+    }
+
+    @Test
+    void anObjectNeedsBothUids() {
+        assertThat(instance(identified(EXPLICIT, MR, "no uid"))).isEmpty();
+        assertThat(instance(identified(EXPLICIT, MR, "1".repeat(66)))).isEmpty();
+        assertThat(instance(identified(EXPLICIT, "", "1.2.3.4"))).isEmpty();
+    }
+
+    private static byte[] identified(String syntax, String classUid, String instanceUid) {
+        return new DicomSample(syntax)
+                .text(0x0008_0016, "UI", classUid)
+                .text(0x0008_0018, "UI", instanceUid)
+                .text(0x0010_0010, "PN", "Phantom")
+                .file();
+    }
+
+    private static boolean numbered(byte[] file) {
+        return instance(file).filter(said -> ((Instance) said).isNumbered()).isPresent();
     }
 
     @Test
     void whatIsNoNumberCountsNothing() {
         assertThat(instance(inSeries(EXPLICIT, "1.2.3", "7a", "+3").file()))
-                .contains(new Instance("1.2.3", null, "T1w head", 3));
-        assertThat(instance(inSeries(EXPLICIT, "1.2.3", "7", "-3").file())).isEmpty();
-        assertThat(instance(inSeries(EXPLICIT, "1.2.3", "7", "9999999999").file()))
-                .isEmpty();
-        assertThat(instance(inSeries(EXPLICIT, "no uid", "7", "3").file())).isEmpty();
-        assertThat(instance(images(EXPLICIT).file())).isEmpty();
+                .contains(new Instance(MR, "1.2.3.4", "1.2.3", null, "T1w head", 3));
+        assertThat(numbered(inSeries(EXPLICIT, "1.2.3", "7", "-3").file())).isFalse();
+        assertThat(numbered(inSeries(EXPLICIT, "1.2.3", "7", "9999999999").file()))
+                .isFalse();
+        assertThat(numbered(inSeries(EXPLICIT, "no uid", "7", "3").file())).isFalse();
+        assertThat(numbered(images(EXPLICIT).file())).isFalse();
         assertThat(instance(Arrays.copyOf(images(EXPLICIT).file(), 140))).isEmpty();
         assertThat(instance("no DICOM".getBytes(US_ASCII))).isEmpty();
     }

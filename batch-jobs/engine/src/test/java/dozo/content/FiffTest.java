@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.content.Verdict.State;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -186,8 +189,45 @@ class FiffTest {
         assertThat(judge(written(open)).state()).isEqualTo(State.SUSPECT);
     }
 
+    /** Returns a recording that refers to another file, in this role. */
+    private static byte[] referring(int role, String name) {
+        ByteBuffer file = recording(-1);
+        tag(file, 104, 3, 0, 118);
+        tag(file, 115, 3, 0, role);
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
+        file.putInt(118).putInt(10).putInt(text.length).putInt(0).put(text);
+        tag(file, 117, 3, 0, 1);
+        return written(tag(tag(file, 105, 3, 0, 118), 108, 0, -1));
+    }
+
+    private static Optional<Relation> relation(byte[] content) {
+        Inspection inspection = new Inspection("a_raw.fif", content.length);
+        inspection.take(ByteBuffer.wrap(content));
+        assertThat(inspection.verdict().state()).isEqualTo(State.WHOLE);
+        return inspection.relation();
+    }
+
+    @Test
+    void aFileNamesTheNextOneOfItsRecording() {
+        Companions next = new Companions(List.of("a_raw-1.fif", "a_raw-1.fif.gz"), 0, 0, 0, State.SUSPECT);
+
+        assertThat(relation(referring(2, "a_raw-1.fif"))).contains(next);
+        assertThat(relation(referring(2, "/data/meg/a_raw-1.fif"))).contains(next);
+        assertThat(relation(referring(2, "C:\\meg\\a_raw-1.fif"))).contains(next);
+    }
+
+    @Test
+    void otherReferencesSayNothing() {
+        assertThat(relation(plain())).isEmpty();
+        assertThat(relation(referring(1, "a_raw.fif"))).isEmpty();
+        assertThat(relation(referring(2, ""))).isEmpty();
+        assertThat(relation(referring(2, "meg/"))).isEmpty();
+        assertThat(relation(referring(2, "a".repeat(256)))).isEmpty();
+    }
+
     @Test
     void noChangedByteEndsACheck() {
+        Mutations.fuzz(new Fiff(), "a.fif", referring(2, "a-1.fif"), 16);
         Mutations.fuzz(new Fiff(), "a.fif", plain(), 16);
         Mutations.fuzz(new Fiff(), "a.fif", withDirectory(), 16);
     }

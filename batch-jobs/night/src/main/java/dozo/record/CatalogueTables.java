@@ -79,6 +79,8 @@ final class CatalogueTables {
                 "nothing is proven in a rebuilt catalogue, so there is nothing to compare with at home");
         reasons.put("home_damage", "what was found at home is also in findings");
         reasons.put("companions", "told again when a header is read again");
+        reasons.put("image", "nothing is proven in a rebuilt catalogue, so there is nothing to commit to");
+        reasons.put("commitment", "whoever waits for an answer asks again");
         reasons.put("own_file", "the site is read anew");
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {

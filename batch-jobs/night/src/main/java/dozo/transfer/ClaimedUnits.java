@@ -32,6 +32,7 @@ import dozo.verify.AllCompanions;
 import dozo.verify.AllSeries;
 import dozo.verify.Contents;
 import dozo.verify.Damages;
+import dozo.verify.Images;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
 import java.sql.Types;
@@ -79,6 +80,7 @@ public class ClaimedUnits {
     private final Findings findings;
     private final Contents contents;
     private final AllSeries series;
+    private final Images images;
     private final AllCompanions companions;
     private final Scanners scanners;
 
@@ -149,6 +151,7 @@ public class ClaimedUnits {
             Findings findings,
             Contents contents,
             AllSeries series,
+            Images images,
             AllCompanions companions,
             Scanners scanners) {
         this.jdbc = jdbc;
@@ -160,6 +163,7 @@ public class ClaimedUnits {
         this.findings = findings;
         this.contents = contents;
         this.series = series;
+        this.images = images;
         this.companions = companions;
         this.scanners = scanners;
     }
@@ -317,7 +321,7 @@ public class ClaimedUnits {
         List<Finding> problems = new ArrayList<>();
         List<Finding> silent = new ArrayList<>();
         Map<Entry, Verdict> verdicts = new HashMap<>();
-        List<Instance> instances = new ArrayList<>();
+        Map<Integer, Instance> instances = new HashMap<>();
         Map<Entry, Companions> headers = new HashMap<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
@@ -325,7 +329,7 @@ public class ClaimedUnits {
                     verdicts.put(entry, verdict);
                     switch (relation) {
                         case null -> {}
-                        case Instance instance -> instances.add(instance);
+                        case Instance instance -> instances.put(entry.number(), instance);
                         case Companions those when verdict.state() == State.WHOLE -> headers.put(entry, those);
                         case Companions _ -> {}
                     }
@@ -361,7 +365,8 @@ public class ClaimedUnits {
                 those));
         verdicts.putAll(ofHeaders(claim.experimentId(), headers.keySet(), verdicts.keySet()));
         problems.addAll(judged(claim.experimentId(), verdicts));
-        series.add(claim.experimentId(), instances);
+        series.add(claim.experimentId(), List.copyOf(instances.values()));
+        images.add(claim.experimentId(), instances);
         if (!silent.isEmpty()) {
             // One finding for the whole source, whatever other workers record about it at the same time.
             receipts.lock(claim.experimentId());

@@ -19,6 +19,8 @@ import dozo.verify.AllSeries.Series;
 import dozo.verify.Contents;
 import dozo.verify.Contents.Count;
 import dozo.verify.Contents.NotWhole;
+import dozo.verify.Images;
+import dozo.verify.Images.Image;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -41,6 +43,8 @@ class ContentIT {
 
     /** Larger than {@code dozo.transfer.large} in tests. */
     private static final int LARGE = 3 << 20;
+
+    private static final String RAW_DATA = "1.2.840.10008.5.1.4.1.1.66";
 
     @TempDir
     Path folder;
@@ -306,7 +310,8 @@ class ContentIT {
     /** A data set without image (PS3.5 section 7.1.3, implicit little endian). */
     private void instance(String name, String series, int number) throws IOException {
         ByteBuffer data = ByteBuffer.allocate(1_024).order(ByteOrder.LITTLE_ENDIAN);
-        element(data, 0x0008_0016, "1.2.840.10008.5.1.4.1.1.66\0");
+        element(data, 0x0008_0016, RAW_DATA + '\0');
+        element(data, 0x0008_0018, "1.2.%s.%d".formatted(series, number));
         element(data, 0x0008_103E, "T1w  ");
         element(data, 0x0020_000E, "1.2." + series);
         element(data, 0x0020_0011, series);
@@ -346,6 +351,17 @@ class ContentIT {
                         tuple(8, "T1w", 20L, State.UNKNOWN, ""),
                         tuple(9, "T1w", 20L, State.UNKNOWN, ""),
                         tuple(10, "T1w", 1L, State.UNKNOWN, ""));
+    }
+
+    @Test
+    void aNightKnowsWhichImagesItHasProven() throws Exception {
+        open();
+        instance("a", "7", 1);
+        List<Image> asked = List.of(new Image(RAW_DATA, "1.2.7.1"), new Image(RAW_DATA, "1.2.7.2"));
+        assertThat(night.get(Images.class).safe(asked)).isEmpty();
+        night.complete();
+
+        assertThat(night.get(Images.class).safe(asked)).containsExactly(asked.getFirst());
     }
 
     /** The header of NIfTI-1 in two files: 10 voxels of 8 bits. */

@@ -71,7 +71,7 @@ final class CatalogueCentre {
         experiments = new Experiments(jdbc, new Projects(jdbc, ledger, clock), ledger, clock);
         coverage = new Coverage(jdbc);
         ingest = new Ingest(template, new Manifests(jdbc), new Freezes(jdbc, ledger, clock), ledger, clock,
-                new IngestSettings(Duration.ofDays(1), LOOKS, Duration.ofMinutes(10), true));
+                new IngestSettings(Duration.ofDays(1), LOOKS, Duration.ofMinutes(10), true, false));
     }
 
     public static void main(String[] arguments) throws Exception {

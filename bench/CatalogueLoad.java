@@ -69,7 +69,7 @@ final class CatalogueLoad {
         Ledger ledger = new Ledger(jdbc, clock);
         Projects projects = new Projects(jdbc, ledger, clock);
         experiments = new Experiments(jdbc, projects, ledger, clock);
-        ingest = new Ingest(template, manifests, new Freezes(jdbc, ledger, clock), ledger, clock, new IngestSettings(Duration.ofDays(1), 4, Duration.ofMinutes(10), true));
+        ingest = new Ingest(template, manifests, new Freezes(jdbc, ledger, clock), ledger, clock, new IngestSettings(Duration.ofDays(1), 4, Duration.ofMinutes(10), true, false));
         projects.create("p", "", "bench");
     }
 

@@ -35,4 +35,12 @@ public record IngestSettings(
                                 + " whole is a finding",
                 agree = Agree.SERVICES_AND_WORKERS)
         @DefaultValue("true")
-        boolean inspect) {}
+        boolean inspect,
+
+        @Setting(
+                value =
+                        "whether it is recorded which DICOM object each file is, about 150 bytes a file, so that"
+                                + " [Storage Commitment](worklist.md#storage-commitment) can answer; needs `DOZO_INGEST_INSPECT`",
+                agree = Agree.SERVICES_AND_WORKERS)
+        @DefaultValue("false")
+        boolean images) {}

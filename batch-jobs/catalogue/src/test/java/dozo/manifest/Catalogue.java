@@ -47,7 +47,7 @@ final class Catalogue {
 
     /** Tests that do not check the age write their lists by the machine's clock. */
     private static final IngestSettings LISTS_OF_A_YEAR =
-            new IngestSettings(Duration.ofDays(366), 4, Duration.ofMinutes(10), true);
+            new IngestSettings(Duration.ofDays(366), 4, Duration.ofMinutes(10), true, false);
 
     final TransactionTemplate transaction;
     private final Experiments experiments;

@@ -12,6 +12,7 @@ import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.manifest.IngestSettings;
 import dozo.manifest.LinkGroups;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
@@ -81,6 +82,7 @@ public class ClaimedUnits {
     private final Contents contents;
     private final AllSeries series;
     private final Images images;
+    private final IngestSettings ingest;
     private final AllCompanions companions;
     private final Scanners scanners;
 
@@ -152,6 +154,7 @@ public class ClaimedUnits {
             Contents contents,
             AllSeries series,
             Images images,
+            IngestSettings ingest,
             AllCompanions companions,
             Scanners scanners) {
         this.jdbc = jdbc;
@@ -164,6 +167,7 @@ public class ClaimedUnits {
         this.contents = contents;
         this.series = series;
         this.images = images;
+        this.ingest = ingest;
         this.companions = companions;
         this.scanners = scanners;
     }
@@ -366,7 +370,9 @@ public class ClaimedUnits {
         verdicts.putAll(ofHeaders(claim.experimentId(), headers.keySet(), verdicts.keySet()));
         problems.addAll(judged(claim.experimentId(), verdicts));
         series.add(claim.experimentId(), List.copyOf(instances.values()));
-        images.add(claim.experimentId(), instances);
+        if (ingest.images()) {
+            images.add(claim.experimentId(), instances);
+        }
         if (!silent.isEmpty()) {
             // One finding for the whole source, whatever other workers record about it at the same time.
             receipts.lock(claim.experimentId());

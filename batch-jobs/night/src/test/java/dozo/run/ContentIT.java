@@ -355,13 +355,23 @@ class ContentIT {
 
     @Test
     void aNightKnowsWhichImagesItHasProven() throws Exception {
-        open();
+        open("dozo.ingest.images=true");
         instance("a", "7", 1);
         List<Image> asked = List.of(new Image(RAW_DATA, "1.2.7.1"), new Image(RAW_DATA, "1.2.7.2"));
         assertThat(night.get(Images.class).safe(asked)).isEmpty();
         night.complete();
 
         assertThat(night.get(Images.class).safe(asked)).containsExactly(asked.getFirst());
+    }
+
+    @Test
+    void imagesAreOnlyRecordedWhereTheyAreAskedFor() throws Exception {
+        open();
+        instance("a", "7", 1);
+        night.complete();
+
+        assertThat(night.get(Images.class).safe(List.of(new Image(RAW_DATA, "1.2.7.1"))))
+                .isEmpty();
     }
 
     /** The header of NIfTI-1 in two files: 10 voxels of 8 bits. */

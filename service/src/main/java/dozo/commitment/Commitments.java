@@ -162,7 +162,7 @@ class Commitments {
                 .param("id", request.id)
                 .update();
         ledger.append(
-                "dozo",
+                Ledger.SYSTEM,
                 "commitment.reported",
                 request.transactionUid,
                 Map.of("caller", request.caller, "committed", request.images.size() - failed, "failed", failed));

@@ -8,10 +8,12 @@ import dozo.restore.SiteDownloads.FoundFile;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.Semaphore;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
 /** Small pictures of files, drawn from the copies at a site. Nothing is kept. */
 @Component
+@EnableConfigurationProperties(PictureSettings.class)
 public class SitePictures {
 
     /** Each has a process of its own. */

@@ -13,6 +13,9 @@ def complete(operation):
         content = response.get('content', {})
         if 'application/json' in content and content.pop('text/csv', None):
             operation['parameters'] = [each for each in operation['parameters'] if each['name'] not in ('bom', 'format')]
+        if content.pop('image/png', None):
+            # The generator knows no pictures.
+            content['application/octet-stream'] = {'schema': BYTES}
     for sent in [*operation['responses'].values(), operation.get('requestBody', {})]:
         if 'text/csv' in sent.get('content', {}):
             sent['content']['text/csv']['schema'] = BYTES

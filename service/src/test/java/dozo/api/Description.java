@@ -427,7 +427,8 @@ class Description {
             }
             operation.requestBody(new RequestBody().required(true).content(content));
         }
-        if (reads(handler, HttpServletResponse.class)) {
+        if (reads(handler, HttpServletResponse.class)
+                || handler.getMethod().getReturnType().equals(byte[].class)) {
             Content content = new Content();
             for (String type : mapping(handler).produces()) {
                 content.addMediaType(

@@ -897,10 +897,10 @@ class LedgerCompleteTest {
                         """).update();
     }
 
-    /** NB: no restore runs any more, so nothing is sent. */
+    /** NB: no restore runs any more, so nothing is sent; and no night waits for it. */
     private static void registerAnArchive() {
         put("/origins/archive", """
-                {"kind": "dicomweb", "address": "http://127.0.0.1:1", "spool": "%s"}
+                {"kind": "dicomweb", "address": "http://127.0.0.1:1", "spool": "%s", "active": false}
                 """.formatted(folder.resolve("archive")));
     }
 

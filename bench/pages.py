@@ -173,6 +173,7 @@ def addresses(run):
         '/experiments/{project}/{code}': [GIANT, USUAL],
         '/experiments/{project}/{code}/certificate': [f'{USUAL}/certificate'],
         '/experiments/{project}/{code}/changes': [f'{GIANT}/changes?from=1&to=4'],
+        '/experiments/{project}/{code}/content': [f'{USUAL}/content', f'{GIANT}/content'],
         '/experiments/{project}/{code}/manifests/{number}': [
             f'{GIANT}/manifests/4',
             f'{GIANT}/manifests/4?folder={coded("folder1")}',
@@ -183,6 +184,8 @@ def addresses(run):
             f'{USUAL}/proof?path={coded("folder1/scan1.dcm")}',
         ],
         '/experiments/{project}/{code}/restore': [f'{GIANT}/restore', f'{USUAL}/restore'],
+        # No copy of the catalogue has bytes.
+        '/experiments/{project}/{code}/picture': [],
         # No experiment of the catalogue is frozen.
         '/experiments/{project}/{code}/frozen': [],
         # Restores are not in the catalogue.

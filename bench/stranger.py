@@ -28,7 +28,13 @@ COMMAND_SECONDS = 900
 CLOSE_SECONDS = 10
 say = teller('stranger')
 
-PAGES = {'install': 'start/install.md', 'night': 'start/first-night.md', 'restore': 'start/first-restore.md', 'yearly': 'run/yearly.md'}
+PAGES = {
+    'install': 'start/install.md',
+    'night': 'start/first-night.md',
+    'restore': 'start/first-restore.md',
+    'yearly': 'run/yearly.md',
+    'services': 'run/services.md',
+}
 
 # Page, words of a command in a block there, and the words that are run instead. An empty text leaves the command out.
 LEFT = (
@@ -190,7 +196,7 @@ class Stranger(Transcript):
         self.terminal = Terminal(machine)
         self.seconds = []
         self.judged = set()
-        self.known = {'drop-in': blocks('install', 'ini')[0][1].rstrip()}
+        self.known = {'drop-in': blocks('services', 'ini')[0][1].rstrip()}
 
     def __enter__(self):
         return self

@@ -28,12 +28,7 @@ class RunPagesIT {
         service = RunningService.shared();
         site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
         service.register("dr", site.address()).expect(200);
-        for (String code : new String[] {"e7", "e8"}) {
-            Files.writeString(
-                    Files.createDirectories(folder.resolve("data").resolve(code))
-                            .resolve("f"),
-                    code);
-        }
+        Files.writeString(Files.createDirectories(folder.resolve("data/e7")).resolve("f"), "e7");
     }
 
     @AfterEach
@@ -63,14 +58,6 @@ class RunPagesIT {
             service.awaitEnd(1);
             shell.typeAndCompare("docs/run/recipes.md", "$ dozo status --nagios");
         }
-        String python = DocCommands.block("docs/run/recipes.md", "urllib.request.Request(API")
-                .text()
-                .replace("E7", "E8")
-                .replace("/data/e7", folder.resolve("data/e8").toString())
-                .replace("sleep(10)", "sleep(0.2)");
-        ProcessBuilder program = new ProcessBuilder("python3", "-c", python);
-        program.environment().putAll(Map.of("DOZO_URL", service.url(), "DOZO_TOKEN_FILE", token.toString()));
-        assertThat(Ended.of(program)).isEqualTo(new Ended(0, "True\nCOMPLETE 0\n", ""));
     }
 
     @Test

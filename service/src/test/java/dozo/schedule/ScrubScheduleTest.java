@@ -275,7 +275,8 @@ class ScrubScheduleTest {
 
     private ScrubSchedule schedule(String window, Instant now) {
         return new ScrubSchedule(
-                new ScrubSettings(Duration.ofDays(90), Duration.ofDays(365), window, DataSize.ofMegabytes(200), true),
+                new ScrubSettings(
+                        Duration.ofDays(90), Duration.ofDays(365), 25, window, DataSize.ofMegabytes(200), true),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
                 service.bean(RunTimes.class),

@@ -22,8 +22,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Reads files of a source again, and compares them with the digests of the manifest. It yields to other users of the source as a
- * backup does. Thread-safe.
+ * Reads files of a source again, and compares them with the digests of the manifest. It always yields to other users of the source.
+ * Thread-safe.
  */
 public final class HomeReader {
 
@@ -64,15 +64,15 @@ public final class HomeReader {
     }
 
     /**
-     * @param site whose yielding to other users of the sources applies
      * @param bytesPerSecond the maximum rate; 0: none
+     * @param requests the most that a file server gets at once; less than 1: one at a time, with rests between
      * @param patience how long a source may not answer before its file is unknown
      * @param fromDisk whether the kernel is asked to drop each file from memory before and after it is read
      * @param ends whether nothing more is to be read; asked between parts of a file
      */
-    public HomeReader(Throttle site, long bytesPerSecond, Duration patience, boolean fromDisk, BooleanSupplier ends) {
+    public HomeReader(long bytesPerSecond, double requests, Duration patience, boolean fromDisk, BooleanSupplier ends) {
         this.rate = new Throttle(bytesPerSecond);
-        this.patience = new SourcePatience(patience, site.sources(), ends);
+        this.patience = new SourcePatience(patience, SourceYielding.atMost(requests), ends);
         this.fromDisk = fromDisk;
     }
 

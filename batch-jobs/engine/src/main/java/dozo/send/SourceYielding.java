@@ -35,6 +35,7 @@ final class SourceYielding {
     private static final int SIZES = 4;
 
     private final Consumer<String> changes;
+    private final Bounds bounds;
     private final LongAdder waiting = new LongAdder();
 
     /** The file servers in use since it is in force; null while it is not. */
@@ -42,7 +43,30 @@ final class SourceYielding {
 
     /** @param changes receives a sentence about each larger change, at most one in half a minute for a file server */
     SourceYielding(Consumer<String> changes) {
+        this(changes, BOUNDS);
+    }
+
+    private SourceYielding(Consumer<String> changes, Bounds bounds) {
         this.changes = changes;
+        this.bounds = bounds;
+    }
+
+    /**
+     * Returns one that is in force.
+     *
+     * @param most the most requests that each file server gets at once; less than 1: one at a time, with rests between
+     */
+    static SourceYielding atMost(double most) {
+        SourceYielding yielding = new SourceYielding(
+                _ -> {},
+                new Bounds(
+                        Math.min(BOUNDS.least(), most),
+                        Math.min(BOUNDS.alone(), most),
+                        most,
+                        BOUNDS.measured(),
+                        BOUNDS.allowanceNanos()));
+        yielding.inForce(true);
+        return yielding;
     }
 
     /** Begins or ends it. */
@@ -123,7 +147,7 @@ final class SourceYielding {
         private final Condition changed = lock.newCondition();
 
         // Guarded by the lock.
-        private final Yielding yielding = new Yielding(BOUNDS, new SplittableRandom(), System.nanoTime());
+        private final Yielding yielding = new Yielding(bounds, new SplittableRandom(), System.nanoTime());
         private int open;
         private int queued;
         private long notBefore = System.nanoTime();

@@ -1,5 +1,6 @@
 package dozo.send;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -22,11 +23,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -194,6 +197,23 @@ class YieldingIT {
         patience.leave();
         assertThat(left.get()).isNull();
         assertThat(sources.waiting()).isZero();
+    }
+
+    @Test
+    void aFileServerNeverGetsMoreRequestsThanAsked() throws Exception {
+        SourceYielding sources = SourceYielding.atMost(0.25);
+        SourcePatience patience = new SourcePatience(LIMIT, sources);
+        Pass first = sources.enter(() -> "nfs", patience);
+        FutureTask<@Nullable Pass> second = new FutureTask<>(() -> sources.enter(() -> "nfs", patience));
+        Thread.ofVirtual().start(second);
+        await().atMost(LIMIT).until(() -> sources.waiting() == 1);
+        long answered = System.nanoTime();
+
+        requireNonNull(first).answered(0, TimeUnit.MILLISECONDS.toNanos(100));
+
+        assertThat(second.get()).isNotNull();
+        assertThat(Duration.ofNanos(System.nanoTime() - answered)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
+        assertThat(sources.numbers()).containsExactly(Map.entry("nfs", 0.25));
     }
 
     private static Sender sender(LoopbackSite site, Throttle throttle) throws Exception {

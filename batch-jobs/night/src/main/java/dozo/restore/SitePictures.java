@@ -40,7 +40,7 @@ public class SitePictures {
      */
     public byte[] draw(FoundFile file, String actor) throws IOException {
         if (!settings.allowed()) {
-            throw Refusal.conflict("path", "pictures are turned off (dozo.pictures.allowed)");
+            throw Refusal.conflict("path", "pictures are turned off (DOZO_PICTURES_ALLOWED)");
         }
         if (!atOnce.tryAcquire()) {
             throw Refusal.conflict("path", "%d pictures are being drawn; try again in a moment", AT_ONCE_MAX);

@@ -51,7 +51,7 @@ record HomeScrubSteps(
         ScrubFindings found,
         RottenRanges ranges,
         Findings findings,
-        SiteHours hours,
+        ScrubSettings scrubSettings,
         IngestSettings settings,
         PaceWatch pace,
         Runs runs,
@@ -63,7 +63,11 @@ record HomeScrubSteps(
     void read(NightFlow flow) throws JobInterruptedException, InterruptedException {
         Scrub scrub = scrubs.find(flow.run()).orElseThrow();
         HomeReader reader = new HomeReader(
-                hours.throttle(flow.site()), scrub.bytesPerSecond(), settings.patience(), scrub.cold(), flow::ends);
+                scrub.bytesPerSecond(),
+                scrubSettings.homeLoad() / 100.0,
+                settings.patience(),
+                scrub.cold(),
+                flow::ends);
         Set<String> silent = new HashSet<>();
         readings.enlist();
         Optional<Due> next = readings.next(flow.run(), scrub.dueBefore());

@@ -26,6 +26,14 @@ public record ScrubSettings(
         Duration homeAge,
 
         @Setting(
+                value =
+                        "the most requests of a home scrub to a file server at once, in percent; 25: one, and after each a rest of three times its duration",
+                min = "1",
+                max = "1600")
+        @DefaultValue("25")
+        int homeLoad,
+
+        @Setting(
                 value = "when the schedule reads, by the clocks of `DOZO_SCHEDULE_ZONE`; it may go over midnight",
                 allowed =
                         "two different times of the day as 20:00-06:00, 00:00-24:00 for the whole day, or - for never")

@@ -43,7 +43,7 @@ class ScrubRequestTest {
     }
 
     private static ScrubSettings settings(Duration homeAge) {
-        return new ScrubSettings(Duration.ofDays(90), homeAge, "-", DataSize.ofBytes(0), true);
+        return new ScrubSettings(Duration.ofDays(90), homeAge, 25, "-", DataSize.ofBytes(0), true);
     }
 
     private static ScrubRequest home(@Nullable String site, Duration maxAge) {

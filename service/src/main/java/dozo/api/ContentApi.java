@@ -85,6 +85,7 @@ record ContentApi(
                 "SERIES={number}",
                 "DESCRIPTION={description}",
                 ">IMAGES={images}",
+                ">SIZE={bytes size}",
                 "VERDICT={state word}",
                 "WHY={why}"
             },

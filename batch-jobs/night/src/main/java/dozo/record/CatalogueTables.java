@@ -103,7 +103,7 @@ final class CatalogueTables {
     /**
      * A table as PostgreSQL knows it; names as SQL writes them.
      *
-     * @param columns without generated ones
+     * @param columns without generated ones, and the entries of series: an experiment may be read from its bag, with other numbers
      * @param key of its primary key, else of a unique index
      * @param references foreign keys to other tables
      */
@@ -177,6 +177,7 @@ final class CatalogueTables {
                         select c.relname as name,
                                array(select quote_ident(attname) from pg_attribute
                                      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
+                                       and (c.relname, attname) <> ('image_series', 'entry_nos')
                                      order by attnum) as columns,
                                array(select quote_ident(a.attname)
                                      from unnest((select i.indkey::int2[] from pg_index i

@@ -78,6 +78,8 @@ final class CatalogueTables {
                 "home_reading",
                 "nothing is proven in a rebuilt catalogue, so there is nothing to compare with at home");
         reasons.put("home_damage", "what was found at home is also in findings");
+        reasons.put("origin_check", "checked anew from when everything was delivered");
+        reasons.put("origin_damage", "found anew by the next check");
         reasons.put("companions", "told again when a header is read again");
         reasons.put("image", "nothing is proven in a rebuilt catalogue, so there is nothing to commit to");
         reasons.put("commitment", "whoever waits for an answer asks again");

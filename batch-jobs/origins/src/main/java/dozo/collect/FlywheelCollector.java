@@ -8,6 +8,7 @@ import dozo.registry.Refusal;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
+import dozo.source.delivery.Recheck;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.ApiKey;
@@ -90,6 +91,14 @@ class FlywheelCollector implements Collector {
             checkAnswers(flywheel, came.missing());
             Offer known = offer.with(offer.acquisition(), came.filesTold(), came.bytesTold(), null);
             return Delivery.of(known, List.of(), came);
+        }
+    }
+
+    @Override
+    public Recheck.Result check(Origin origin, String item, Recheck.Asked asked)
+            throws IOException, InterruptedException {
+        try (Flywheel flywheel = open(origin)) {
+            return new Spool(flywheel, origin.terms().spool(), 1).check(item, asked);
         }
     }
 

@@ -360,8 +360,15 @@ class CollectionTest {
 
     /** @param meanwhile what a person does with an item while it is described */
     private void begin(DataSize roomLeft, Consumer<String> meanwhile) throws Exception {
-        CollectSettings settings =
-                new CollectSettings(Duration.ofHours(1), 3, Duration.ofMillis(1), Duration.ofSeconds(5), roomLeft);
+        CollectSettings settings = new CollectSettings(
+                Duration.ofHours(1),
+                3,
+                Duration.ofMillis(1),
+                Duration.ofSeconds(5),
+                roomLeft,
+                Duration.ZERO,
+                Duration.ofHours(1),
+                DataSize.ofBytes(1));
         FlywheelCollector collector = new FlywheelCollector(settings, CLOCK) {
             @Override
             public Delivery describe(Origins.Origin origin, Offer offer) throws IOException, InterruptedException {

@@ -8,6 +8,7 @@ import dozo.collect.OriginKind;
 import dozo.collect.Origins;
 import dozo.collect.Reconciliations;
 import dozo.collect.Terms;
+import dozo.copy.Trees;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Sight;
@@ -135,6 +136,39 @@ class DicomwebIT {
         assertThat(dicomFilesAtTheSite()).isEqualTo(2);
         assertThat(arrivals().getFirst().state()).isEqualTo(Arrivals.State.COMPLETE);
         night.complete();
+    }
+
+    @Test
+    void whatRotsInOrthancIsFoundWithinThePromisedAge() throws Exception {
+        orthanc.store(corpus.resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"));
+        orthanc.awaitStable();
+        night.complete();
+        // Otherwise its memory answers.
+        orthanc.stop();
+        try (Stream<Path> stored = Files.walk(folder.resolve("orthanc/db"))) {
+            Trees.flip(
+                    stored.filter(file -> file.getFileName().toString().matches("[0-9a-f]{8}-.*"))
+                            .sorted()
+                            .findFirst()
+                            .orElseThrow(),
+                    9_000);
+        }
+        orthanc.start();
+        night.jdbc()
+                .sql("update origin_check set checked_at = now() - interval '300 days'")
+                .update();
+
+        Run run = night.run();
+
+        night.assertOnly(run, Problem.ORIGIN_DIFFERS);
+        assertThat(night.findings(run).getFirst().message())
+                .contains(
+                        "Delete the instance there",
+                        "dozo restore p/dcm-",
+                        "--to orthanc pacs",
+                        "Copies: dr (as it was sent");
+        assertThat(night.get(Origins.class).find("pacs").orElseThrow().oldestCheckAt())
+                .isAfter(run.startedAt());
     }
 
     @Test

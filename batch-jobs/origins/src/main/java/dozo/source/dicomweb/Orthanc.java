@@ -60,7 +60,6 @@ public final class Orthanc implements AutoCloseable {
     private static final Map<String, Kind> CHANGED = Map.of(
             "NewStudy", Kind.STUDY, "StableStudy", Kind.STUDY, "NewSeries", Kind.SERIES, "NewInstance", Kind.INSTANCE);
 
-    private static final int MD5_LENGTH = 32;
     private static final int NOTE_BYTES_MAX = 1_024;
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
 
@@ -297,10 +296,8 @@ public final class Orthanc implements AutoCloseable {
         return new Feed(changes, feed.path("Last").asLong(), feed.path("Done").asBoolean());
     }
 
-    /** Returns the MD5 that Orthanc stores of an instance's file, in hexadecimal digits. */
-    String md5(Instance instance) throws IOException, InterruptedException {
-        String path = "/instances/%s/attachments/dicom/md5".formatted(instance.id());
-        return requests.text("the MD5 of " + instance.name(), path, MD5_LENGTH + 2);
+    StoredFile stored(Instance instance) {
+        return new StoredFile(requests, instance.name(), instance.id());
     }
 
     /**

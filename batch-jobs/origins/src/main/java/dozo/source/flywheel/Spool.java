@@ -5,7 +5,9 @@ import dozo.source.delivery.Delivered;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ItemFolder;
+import dozo.source.delivery.Recheck;
 import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Reread;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -74,6 +76,28 @@ public final class Spool {
             }
             return came.reconciled(session, Answers.shown(container.label()), told.missing(), remarks);
         }
+    }
+
+    /**
+     * Checks delivered files of a session again in Flywheel: downloads them, and keeps nothing.
+     *
+     * @throws DeliveryException if nothing of the session can be read
+     */
+    public Recheck.Result check(String session, Recheck.Asked asked) throws IOException, InterruptedException {
+        Recheck.Source<HeldFile> source = new Recheck.Source<>() {
+            @Override
+            public Recheck.Told<HeldFile> list() throws IOException, InterruptedException {
+                Answers.checkId(session);
+                ListedSession told = new SessionContents(flywheel).read(session);
+                return new Recheck.Told<>(told.files(), told.missing().isEmpty());
+            }
+
+            @Override
+            public Reread read(HeldFile file, Delivered.Entry place) throws IOException, InterruptedException {
+                return Downloads.reread(flywheel, file);
+            }
+        };
+        return new Recheck<>(asked, Flywheel.ENDS_ALL, source).in(home(folder, session), Downloads.NOTE);
     }
 
     /** Imports the record in its format before November 2026. An unreadable record counts as none. */

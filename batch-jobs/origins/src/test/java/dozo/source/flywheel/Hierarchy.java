@@ -406,6 +406,15 @@ public final class Hierarchy {
         return tell(file, "modified", written(at));
     }
 
+    /** Flips a bit of a file's bytes; all that is told of it stays, its hash too. A second call flips it back. */
+    public Hierarchy rot(String file) {
+        Object hash = find(file).orElseThrow().get("hash");
+        byte[] bytes = content(index(file, Kind.FILE).orElseThrow()).clone();
+        bytes[bytes.length / 3] ^= 4;
+        contents.put(file, bytes);
+        return tell(file, "hash", hash);
+    }
+
     List<String> labelsToRoot(String acquisition) {
         int index = index(acquisition, Kind.ACQUISITION).orElseThrow();
         List<String> labels = new ArrayList<>(List.of("group0"));

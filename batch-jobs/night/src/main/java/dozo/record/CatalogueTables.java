@@ -82,6 +82,9 @@ final class CatalogueTables {
         reasons.put("image", "nothing is proven in a rebuilt catalogue, so there is nothing to commit to");
         reasons.put("commitment", "whoever waits for an answer asks again");
         reasons.put("own_file", "the site is read anew");
+        for (String table : List.of("restore_batch", "restore_batch_item")) {
+            reasons.put(table, "work that no other service continues; the restores themselves are in");
+        }
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {
             reasons.put(table, "work of a run that no other service continues");

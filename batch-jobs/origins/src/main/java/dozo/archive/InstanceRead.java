@@ -3,6 +3,7 @@ package dozo.archive;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.ProvenRead;
 import dozo.file.Entry;
+import dozo.send.Throttle;
 import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
@@ -13,6 +14,7 @@ import dozo.source.dicomweb.Archive.Identity;
 import dozo.source.dicomweb.Archive.Proof;
 import dozo.source.dicomweb.Uid;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -29,6 +31,7 @@ final class InstanceRead extends OutputStream {
     private final Batch batch;
     private final long offset;
     private final long sizeBytes;
+    private final Throttle throttle;
     private final MessageDigest md5 = md5();
     private final byte[] beginning = new byte[PREAMBLE_BYTES + DICM.length];
     private long length;
@@ -43,10 +46,11 @@ final class InstanceRead extends OutputStream {
         }
     }
 
-    private InstanceRead(Batch batch, long offset, long sizeBytes) {
+    private InstanceRead(Batch batch, long offset, long sizeBytes, Throttle throttle) {
         this.batch = batch;
         this.offset = offset;
         this.sizeBytes = sizeBytes;
+        this.throttle = throttle;
     }
 
     /**
@@ -55,10 +59,10 @@ final class InstanceRead extends OutputStream {
      * @throws NotSent if it is not a Part 10 file, or lacks a UID; a large one is not read to its end
      * @throws ProvenRead.Differs if its bytes have another digest
      */
-    static Fetched of(ProvenRead site, Entry entry, StoredCopy copy, Batch batch, long offset)
+    static Fetched of(ProvenRead site, Entry entry, StoredCopy copy, Batch batch, long offset, Throttle throttle)
             throws IOException, InterruptedException {
         long sizeBytes = entry.facts().sizeBytes();
-        InstanceRead read = new InstanceRead(batch, offset, sizeBytes);
+        InstanceRead read = new InstanceRead(batch, offset, sizeBytes, throttle);
         site.into(read, copy.place(), copy.digest());
         if (read.length < sizeBytes) {
             throw new NotSent("the copy is shorter than the manifest says");
@@ -102,6 +106,7 @@ final class InstanceRead extends OutputStream {
         if (count > sizeBytes - length) {
             throw new NotSent("the copy is longer than the manifest says");
         }
+        pass(count);
         if (length < beginning.length) {
             System.arraycopy(bytes, from, beginning, (int) length, (int) Math.min(count, beginning.length - length));
         }
@@ -110,6 +115,15 @@ final class InstanceRead extends OutputStream {
         length += count;
         if (length >= beginning.length) {
             checkBeginning();
+        }
+    }
+
+    private void pass(int count) throws IOException {
+        try {
+            throttle.pass(count);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the restore is stopped");
         }
     }
 

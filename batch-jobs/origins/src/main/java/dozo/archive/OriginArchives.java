@@ -9,23 +9,28 @@ import dozo.registry.Refusal;
 import dozo.restore.ArchiveRestore;
 import dozo.restore.Archives;
 import dozo.restore.Target;
+import dozo.send.Throttle;
 import dozo.source.delivery.Pause;
 import dozo.source.dicomweb.Archive;
 import dozo.source.dicomweb.Server;
 import java.time.InstantSource;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
 /** The archives that are registered as origins of the kind {@code dicomweb}, also those that no night looks at. */
 @Component
+@EnableConfigurationProperties(ArchiveSettings.class)
 class OriginArchives implements Archives {
 
     private final Origins origins;
     private final CollectSettings settings;
+    private final ArchiveSettings archives;
     private final InstantSource clock;
 
-    OriginArchives(Origins origins, CollectSettings settings, InstantSource clock) {
+    OriginArchives(Origins origins, CollectSettings settings, ArchiveSettings archives, InstantSource clock) {
         this.origins = origins;
         this.settings = settings;
+        this.archives = archives;
         this.clock = clock;
     }
 
@@ -46,6 +51,7 @@ class OriginArchives implements Archives {
                 part,
                 site,
                 () -> Archive.open(server(archive.origin()), settings.limits(), Pause.REAL, clock),
-                archive.replaces());
+                archive.replaces(),
+                new Throttle(archives.rate().toBytes()));
     }
 }

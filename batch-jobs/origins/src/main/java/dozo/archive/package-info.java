@@ -9,6 +9,7 @@
             "remote",
             "restore",
             "send",
+            "setting",
             "source :: delivery",
             "source :: dicom",
             "source :: dicomweb"

@@ -550,8 +550,7 @@ class RestoreInServiceIT {
                 List.of("{\"project\": \"OWN\"}", "folder"),
                 List.of("{\"project\": \"OWN\", \"folder\": \"%s\"%s".formatted(allowed, home), "folder"),
                 List.of("{\"project\": \"OWN\", \"folder\": \"%s\"}".formatted(folder), "folder"),
-                List.of("{\"project\": \"OWN\", \"asOf\": \"soon\"" + home, "asOf"),
-                List.of("{\"project\": \"OWN\", \"site\": \"nowhere\"" + home, "site"))) {
+                List.of("{\"project\": \"OWN\", \"asOf\": \"soon\"" + home, "asOf"))) {
             service.as("lab").post("/api/v1/restore-batches", each.getFirst()).refused(422, each.getLast());
         }
         for (List<String> each : List.of(

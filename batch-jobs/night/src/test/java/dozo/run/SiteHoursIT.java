@@ -68,15 +68,17 @@ class SiteHoursIT extends NightAtSite {
 
     @Test
     void aRunYieldsWhileARestoreFromItsSiteRuns() throws Exception {
-        night.register("E2", Files.createDirectory(folder.resolve("E2")));
+        Night.write(folder.resolve("E2"), Map.of("a", "1"));
+        night.register("E2", folder.resolve("E2"));
         night.complete();
         writeSource();
-        // NB: one that another process works on: this one only continues it when it looks for restores.
+        // NB: nobody works on it.
         night.get(RestoreQueue.class).stop();
         night.update("""
                 insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at)
                 select experiment_id, 1, site_id, '/restored', 'RUNNING', 'lab', now(), now() from experiment, site where code = 'E2'
                 """);
+        night.operations().keepHours();
 
         Run run = night.operations().start("dr", "operator");
 

@@ -290,6 +290,12 @@ public final class Orthanc implements AutoCloseable {
         return feed(List.of(), tree("the newest change", "/changes?last")).last();
     }
 
+    /** Returns the number of the oldest change that is still listed; more than any if there is none. */
+    long oldestChange() throws IOException, InterruptedException {
+        JsonNode oldest = tree("the oldest change", "/changes?since=0&limit=1");
+        return oldest.path("Changes").path(0).path("Seq").asLong(Long.MAX_VALUE);
+    }
+
     private static Feed feed(List<Change> changes, JsonNode feed) throws DeliveryException {
         if (!feed.path("Last").isIntegralNumber() || !feed.path("Done").isBoolean()) {
             throw new DeliveryException(Trouble.UNPARSED, "the list of changes lacks Last or Done");

@@ -11,7 +11,6 @@ import dozo.source.dicom.Parsed;
 import dozo.source.dicom.Tag;
 import dozo.source.dicomweb.Archive.Identity;
 import dozo.source.dicomweb.Archive.Proof;
-import dozo.source.dicomweb.Uid;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +23,7 @@ import java.util.HexFormat;
 final class InstanceRead extends OutputStream {
 
     private static final int PREAMBLE_BYTES = 128;
+    static final String NO_UIDS = "it has no valid StudyInstanceUID, SeriesInstanceUID or SOPInstanceUID";
     private static final byte[] DICM = "DICM".getBytes(StandardCharsets.US_ASCII);
 
     private final Batch batch;
@@ -82,10 +82,7 @@ final class InstanceRead extends OutputStream {
     }
 
     private static String uid(Header header, Tag tag) throws NotSent {
-        return header.text(tag)
-                .filter(Uid::isPlain)
-                .orElseThrow(
-                        () -> new NotSent("it has no valid StudyInstanceUID, SeriesInstanceUID or SOPInstanceUID"));
+        return header.text(tag).filter(uid -> !uid.isBlank()).orElseThrow(() -> new NotSent(NO_UIDS));
     }
 
     private static NotSent notPart10() {

@@ -170,7 +170,11 @@ final class InstanceRestore implements ArchiveRestore {
                 throw new IllegalStateException("only files with a copy wait");
             }
             try {
-                return Optional.of(InstanceRead.of(site, entry, copy, batch, offset));
+                Fetched read = InstanceRead.of(site, entry, copy, batch, offset);
+                if (archive.finds(read.proof().identity())) {
+                    return Optional.of(read);
+                }
+                notSent(entry, Problem.NOT_SENT, InstanceRead.NO_UIDS);
             } catch (InstanceRead.NotSent e) {
                 notSent(entry, Problem.NOT_SENT, String.valueOf(e.getMessage()));
             } catch (ProvenRead.Differs e) {

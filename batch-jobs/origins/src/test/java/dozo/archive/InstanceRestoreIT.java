@@ -225,6 +225,17 @@ class InstanceRestoreIT {
     }
 
     @Test
+    void otherTextInPlaceOfAUidIsPartOfNoRequest() throws Exception {
+        String odd = new String(dicom(1, "S1", 1_000), StandardCharsets.ISO_8859_1).replace("1.2.3.0", "../../0");
+        add("1", odd.getBytes(StandardCharsets.ISO_8859_1));
+
+        assertThat(restore(false).complete()).isFalse();
+
+        assertOnly(Problem.NOT_SENT, "1: it has no valid StudyInstanceUID, SeriesInstanceUID or SOPInstanceUID");
+        assertThat(archive.requests).isEmpty();
+    }
+
+    @Test
     void anArchiveThatCannotBeAskedEndsTheRestoreAndNothingCounts() throws Exception {
         instances(2);
         archive.retrievalStatus = 500;

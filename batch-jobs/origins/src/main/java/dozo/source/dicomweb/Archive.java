@@ -42,8 +42,13 @@ public final class Archive implements AutoCloseable {
     private final boolean isOrthanc;
     private final String dicomweb;
 
-    /** The UIDs of an instance; all are plain ({@link Uid#isPlain}). */
-    public record Identity(String studyUid, String seriesUid, String sopUid) {}
+    /** The UIDs of an instance, which may be any text. */
+    public record Identity(String studyUid, String seriesUid, String sopUid) {
+
+        private boolean isPlain() {
+            return Uid.isPlain(studyUid) && Uid.isPlain(seriesUid) && Uid.isPlain(sopUid);
+        }
+    }
 
     /**
      * An instance and what proves its bytes.
@@ -116,6 +121,11 @@ public final class Archive implements AutoCloseable {
     @Override
     public void close() {
         requests.close();
+    }
+
+    /** Returns whether an instance can be looked up. By WADO-RS one with other text in place of UIDs cannot. */
+    public boolean finds(Identity identity) {
+        return isOrthanc || identity.isPlain();
     }
 
     /**
@@ -213,8 +223,11 @@ public final class Archive implements AutoCloseable {
     public Optional<DataSet> dataSet(Identity identity) throws IOException, InterruptedException {
         Reading<Optional<DataSet>> reading = file -> new HeaderReader().dataSet(file);
         try {
-            List<String> ids = isOrthanc ? ids(identity) : List.of();
-            return isOrthanc && !ids.isEmpty() ? file(ids.getFirst(), reading) : wado(identity, reading);
+            if (!isOrthanc) {
+                return wado(identity, reading);
+            }
+            List<String> ids = ids(identity);
+            return ids.isEmpty() ? Optional.empty() : file(ids.getFirst(), reading);
         } catch (DeliveryException e) {
             if (Orthanc.ENDS_ALL.contains(e.trouble())) {
                 throw e;

@@ -160,7 +160,7 @@ def figures(rounds, count, size):
     for name, told in rounds.items():
         seconds, processor = ([each[what] for each in told] for what in ('seconds', 'processor'))
         rate = count / statistics.median(seconds)
-        measured = f'{rate:,.0f} instances/s, {rate * size / MB:,.0f} MB/s: {spread(seconds)} s; processor {spread(processor)} s'
+        measured = f'{rate:,.{0 if rate >= 10 else 1}f} instances/s, {rate * size / MB:,.0f} MB/s: {spread(seconds)} s; processor {spread(processor)} s'
         rows.append(Row(name, '', measured))
     for name in (name for name in rounds if name != 'restore'):
         ratios = {what: [one[what] / other[what] for one, other in zip(rounds['restore'], rounds[name], strict=True)] for what in ('seconds', 'processor')}

@@ -113,8 +113,13 @@ public final class Delivered implements Closeable {
      * Returns whether the file is there as listed now. NB: its bytes were compared on arrival; here only its size is.
      */
     boolean has(ListedFile told) throws IOException {
-        Entry place = byId.get(told.id());
-        if (place == null || !place.mark().equals(told.mark())) {
+        return has(told.id(), told.mark());
+    }
+
+    /** Returns whether a file is there with this mark, as far as its size says. */
+    public boolean has(String id, String mark) throws IOException {
+        Entry place = byId.get(id);
+        if (place == null || !place.mark().equals(mark)) {
             return false;
         }
         Path file = place.path().under(tree);

@@ -22,7 +22,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Downloads the files of a session into its folder. A download succeeds if size and hash are as Flywheel lists them.
+ * Downloads the files of a session or project into its folder. A download succeeds if size and hash are as Flywheel lists them.
  * The part left by a failed try is continued if the server returns exactly the rest.
  */
 final class Downloads implements Fetching<HeldFile> {
@@ -59,7 +59,7 @@ final class Downloads implements Fetching<HeldFile> {
 
     private static FilePath path(HeldFile file, Map<String, FilePath> folders, Map<FilePath, String> taken) {
         Container container = file.container();
-        FilePath folder = container.level() == Level.SESSION
+        FilePath folder = container.level() == Level.SESSION || container.level() == Level.PROJECT
                 ? FilePath.of("files")
                 : folders.computeIfAbsent(
                         container.id(),

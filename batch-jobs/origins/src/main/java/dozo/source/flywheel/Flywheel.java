@@ -19,7 +19,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A Flywheel's API, to which only reading requests are sent. Every answer has a limit in size and time, and temporary
@@ -40,7 +39,6 @@ public final class Flywheel implements AutoCloseable {
     private static final int ERROR_BYTES_MAX = 64 << 10;
     private static final int MESSAGE_LENGTH_MAX = 200;
     private static final int REDIRECTS_MAX = 3;
-    private static final JsonMapper JSON = new JsonMapper();
 
     private final ApiKey key;
     private final Set<String> storageHosts;
@@ -111,7 +109,7 @@ public final class Flywheel implements AutoCloseable {
         return persist(() -> {
             byte[] bytes = exchange(path, null, answer -> whole(answer, JSON_BYTES_MAX));
             try {
-                return JSON.readTree(bytes);
+                return Metadata.JSON.readTree(bytes);
             } catch (JacksonException e) {
                 throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is not JSON");
             }
@@ -232,7 +230,8 @@ public final class Flywheel implements AutoCloseable {
     /** Returns the server's message; HTML from a proxy before it is left out. */
     private String message(String body) {
         try {
-            String text = key.without(JSON.readTree(body).path("message").asString(""));
+            String text =
+                    key.without(Metadata.JSON.readTree(body).path("message").asString(""));
             String shown = Answers.shown(text);
             return shown.length() > MESSAGE_LENGTH_MAX ? shown.substring(0, MESSAGE_LENGTH_MAX) + "…" : shown;
         } catch (JacksonException e) {

@@ -56,6 +56,7 @@ final class CatalogueTables {
             "restore_finding",
             "drill",
             "archive_restore",
+            "flywheel_restored",
             "arrival",
             "morning_report",
             "morning_report_site",

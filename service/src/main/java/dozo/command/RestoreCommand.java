@@ -81,6 +81,9 @@ import picocli.CommandLine.Parameters;
             "archive, and reads back what it has. Instances with the same bytes are not sent again. Instances with other bytes",
             "stay as they are, unless --replace is given and the archive permits it.",
             "",
+            "With --to flywheel, TARGET is the name of an origin of the kind flywheel: the service creates what is missing of the",
+            "session, what describes it, and its files. What is there and differs stays, unless --replace is given.",
+            "",
             "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
             "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
@@ -144,11 +147,11 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--to",
-            paramLabel = "orthanc",
-            description = "The service sends the DICOM files into the archive TARGET, the name of an origin.")
+            paramLabel = "orthanc|flywheel",
+            description = "The service sends the files into the archive or Flywheel TARGET, the name of an origin.")
     private @Nullable Archive archive;
 
-    @Option(names = "--replace", description = "With --to: sends instances that have other bytes in the archive, too.")
+    @Option(names = "--replace", description = "With --to: replaces what has other bytes or values there, too.")
     private boolean replaces;
 
     @Option(
@@ -170,7 +173,8 @@ final class RestoreCommand implements Callable<Integer> {
 
     /** The kind of an archive. */
     enum Archive {
-        orthanc
+        orthanc,
+        flywheel
     }
 
     /** Selects a manifest; by default the latest. */

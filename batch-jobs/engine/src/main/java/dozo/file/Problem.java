@@ -72,9 +72,9 @@ public enum Problem {
      * message has the number.
      */
     NOT_SET,
-    /** A restore into an archive did not send a file: it is not a DICOM file, or the archive did not accept it. */
+    /** A restore into an archive did not send a file, because of what it is, or the archive did not accept it. */
     NOT_SENT,
-    /** An archive has other bytes under the UID of a restored instance. */
+    /** An archive has other bytes under the UID or name of a restored file, or other values that describe it. */
     ARCHIVE_DIFFERS,
     /** A line of a file list that cannot be parsed: nobody knows what it names. */
     UNPARSED,

@@ -177,17 +177,23 @@ final class Containers {
                     .or(() -> ids.now(kind, old))
                     .orElse(old);
             String name = input.path("name").asString("");
-            if (!isThere(kind.path(id), name)) {
-                throw new NotRestored("an input of it, a file of %s %s, is not in Flywheel; restore that first"
-                        .formatted(kind.word(), old));
+            if (!isThere(kind.path(id), input)) {
+                throw new NotRestored(
+                        "an input of it, a file of %s %s, is not in Flywheel with its bytes; restore that first"
+                                .formatted(kind.word(), old));
             }
             inputs.addObject().put("type", kind.word()).put("id", id).put("name", name);
         }
         return inputs;
     }
 
-    private boolean isThere(String container, String file) throws IOException, InterruptedException {
-        return writes.find("%s/files/%s/info".formatted(container, Writes.segment(file)))
+    /** Returns whether a container has a file with this name, and, as far as both have a hash, these bytes. */
+    private boolean isThere(String container, JsonNode file) throws IOException, InterruptedException {
+        String name = Writes.segment(file.path("name").asString(""));
+        String hash = file.path("hash").asString("");
+        return writes.find("%s/files/%s/info".formatted(container, name))
+                .map(there -> there.path("hash").asString(""))
+                .filter(theirs -> hash.isEmpty() || theirs.isEmpty() || theirs.equals(hash))
                 .isPresent();
     }
 

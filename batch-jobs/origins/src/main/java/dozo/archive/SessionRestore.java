@@ -121,7 +121,9 @@ final class SessionRestore implements ArchiveRestore {
     private void bring(SealedContainer container, FlywheelJson sealed, Containers containers, FileRestore files)
             throws IOException, InterruptedException {
         String[] path = new String[1];
-        String failed = failure(() -> {
+        // NB: a Flywheel that does not answer about the first container would not answer about any.
+        boolean isFirst = container.kind() == ContainerKind.GROUP;
+        String failed = failure(isFirst, () -> {
             Containers.Found found = containers.bring(container);
             path[0] = found.path();
             if (!found.differing().isEmpty()) {
@@ -170,7 +172,7 @@ final class SessionRestore implements ArchiveRestore {
             notSent(place, Problem.NOT_SENT, "%s was not restored".formatted(holder.shown()));
             return;
         }
-        String failed = failure(() -> bring(file, place, container, item, files));
+        String failed = failure(false, () -> bring(file, place, container, item, files));
         if (failed != null) {
             notSent(place, Problem.NOT_SENT, failed);
         }
@@ -209,7 +211,7 @@ final class SessionRestore implements ArchiveRestore {
     }
 
     /** Returns why a step failed that does not prevent the others; null if it did not. */
-    private @Nullable String failure(Step step) throws IOException, InterruptedException {
+    private @Nullable String failure(boolean endsAll, Step step) throws IOException, InterruptedException {
         try {
             return patience.ask(() -> {
                         step.run();
@@ -220,7 +222,7 @@ final class SessionRestore implements ArchiveRestore {
         } catch (NotRestored e) {
             return String.valueOf(e.getMessage());
         } catch (DeliveryException e) {
-            if (ENDS_ALL.contains(e.trouble()) || patience.isOver()) {
+            if (endsAll || ENDS_ALL.contains(e.trouble()) || patience.isOver()) {
                 throw e;
             }
             return String.valueOf(e.getMessage());

@@ -375,7 +375,7 @@ public final class WrittenContent {
         }
         ArrayNode tags = (ArrayNode) fileById(id).path("tags");
         body.forEach(tags::add);
-        return JsonNodeFactory.instance.objectNode();
+        return tags.deepCopy();
     }
 
     /** SDK: FileModifyInput. */
@@ -434,7 +434,9 @@ public final class WrittenContent {
         return JsonNodeFactory.instance.arrayNode().add(entry.deepCopy());
     }
 
-    synchronized JsonNode openTicket(String container, JsonNode metadata, JsonNode names, int count, String storage) {
+    /** S3 takes parts only of large files. */
+    synchronized JsonNode openTicket(String container, JsonNode metadata, JsonNode names, int most, String storage) {
+        int count = (int) Math.clamp(metadata.path("size").asLong(0) >> 18, 1, most);
         if (!metadata.isObject() || names.size() != 1) {
             throw new Refused(400, "expected metadata and one of filenames");
         }

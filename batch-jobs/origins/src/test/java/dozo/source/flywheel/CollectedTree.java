@@ -3,6 +3,7 @@ package dozo.source.flywheel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -81,6 +82,11 @@ public final class CollectedTree {
         for (JsonNode list : List.of(shown.path("files"), shown.path("inputs"))) {
             list.forEach(file -> ((ObjectNode) file).remove(List.of("_id", "file_id", "version", "parent_ref")));
         }
+        List<JsonNode> files = shown.path("files")
+                .valueStream()
+                .sorted(Comparator.comparing(file -> file.path("name").asString()))
+                .toList();
+        shown.putArray("files").addAll(files);
         shown.path("notes").forEach(note -> {
             String text = note.path("text").asString().replaceFirst("(?s)^\\[\\S* \\S*] ", "");
             ((ObjectNode) note).put("text", text).remove("_id");

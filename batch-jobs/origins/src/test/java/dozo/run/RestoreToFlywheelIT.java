@@ -126,9 +126,7 @@ class RestoreToFlywheelIT {
         assertThat(project.state()).as(reasons(project)).isEqualTo(RestoreState.COMPLETE);
         assertThat(session.counts()).isEqualTo(new Counts(1, 2, FILES, 0, 0, 0));
         assertThat(sdk("read")).isEqualTo(before).contains("sha384", "EchoTime", "final");
-        assertThat(flywheel.storageHeaders)
-                .hasSize(signs ? 13 : 0)
-                .allMatch(each -> each.equals("none none"));
+        assertThat(flywheel.storageHeaders).hasSize(signs ? 13 : 0).allMatch(each -> each.equals("none none"));
         assertThat(night.get(Ledger.class).after(last, 10))
                 .extracting(row -> row.action())
                 .containsExactly("restore.requested", "restore.ended", "restore.requested", "restore.ended");

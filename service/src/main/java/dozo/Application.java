@@ -2,6 +2,7 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.archive.ArchiveSettings;
 import dozo.backup.BackupSettings;
 import dozo.broker.BrokerSettings;
 import dozo.collect.CollectSettings;
@@ -84,6 +85,7 @@ public class Application {
             ScheduleSettings.class,
             BackupSettings.class,
             CollectSettings.class,
+            ArchiveSettings.class,
             IngestSettings.class,
             WorklistSettings.class,
             CommitmentSettings.class,

@@ -782,7 +782,7 @@ class CommandLineTest {
             assertThat(dozo("origin report 2").ends(0).out())
                     .contains(
                             "fw: nothing is missing\n",
-                            "items: 8 listed",
+                            "items: 10 listed",
                             "1 complete",
                             "1 dismissed",
                             "files: 6 listed, 6 here");

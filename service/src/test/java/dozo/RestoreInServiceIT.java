@@ -497,6 +497,116 @@ class RestoreInServiceIT {
     }
 
     @Test
+    void manyAreRestoredInTheOrderOfAListAndALabManagerSeesOnlyOwnOnes() throws Exception {
+        Path into = Files.createDirectory(allowed.resolve("many"));
+        Path list = Files.writeString(folder.resolve("wanted"), "ALIEN/E1\n\nOWN/E1\n");
+
+        Ended restored = command("restore", "--list", list.toString(), "--in-service", into.toString())
+                .ends(Exit.WELL);
+
+        assertThat(restored.out()).contains("complete, 2 of 2 experiments complete", "left: 0, 0 files");
+        assertThat(into.resolve("ALIEN.E1/脳 scan")).hasContent("of ALIEN");
+        assertThat(into.resolve("OWN.E1/脳 scan")).hasContent("of OWN");
+        String batch = "" + service.count("select max(batch_id) from restore_batch");
+        String address = "/api/v1/restore-batches/" + batch;
+        assertThat(command("restore-batch", "list").out()).contains(batch, "complete", into.toString());
+        assertThat(command("restore-batch", "show", batch).out()).contains("2 of 2 experiments complete");
+        assertThat(command("restore-batch", "items", batch, "--state", "COMPLETE")
+                        .out())
+                .containsSubsequence("ALIEN/E1", "OWN/E1");
+        assertThat(command("restore-batch", "items", batch, "--state", "FAILED").out())
+                .contains("No experiment.");
+        command("restore-batch", "stop", batch).ends(Exit.REFUSED);
+        command("restore-batch", "resume", batch).ends(Exit.REFUSED);
+
+        service.as("lab").get(address).has("/experiments", 1);
+        for (String seen : List.of("/api/v1/restore-batches", address, address + "/items")) {
+            assertThat(service.as("lab").get(seen).text()).as(seen).doesNotContain("ALIEN");
+        }
+        assertThat(service.as("lab").get(address + "/items").text()).contains("\"position\":2", "OWN/E1");
+        service.as("lab").post(address + "/stop", null).refused(422, "batch");
+        service.as("lab").post(address + "/resume", null).expect(403);
+        service.as("auditor").get(address).has("/experiments", 2);
+        service.as("auditor").post("/api/v1/restore-batches", "{}").expect(403);
+        service.as("lab").post("/api/v1/restore-batches/archive", "{}").expect(403);
+        for (String gone : List.of("", "/items")) {
+            assertThat(service.as("lab")
+                            .get("/api/v1/restore-batches/999999" + gone)
+                            .status())
+                    .isEqualTo(404);
+        }
+    }
+
+    @Test
+    void aBatchThatIsNotClearIsRefusedAtItsField() throws Exception {
+        String home = ", \"inPlace\": true}";
+        for (List<String> each : List.of(
+                List.of("{\"all\": false" + home, "experiments"),
+                List.of("{\"all\": true, \"project\": \"OWN\"" + home, "experiments"),
+                List.of("{\"experiments\": []" + home, "experiments"),
+                List.of("{\"experiments\": [\"ALIEN/E1\"]" + home, "experiments"),
+                List.of("{\"experiments\": [\"OWN/E1\"], \"order\": \"NEWEST\"" + home, "order"),
+                List.of("{\"project\": \"ALIEN\"" + home, "project"),
+                List.of("{\"project\": \"OWN\"}", "folder"),
+                List.of("{\"project\": \"OWN\", \"folder\": \"%s\"%s".formatted(allowed, home), "folder"),
+                List.of("{\"project\": \"OWN\", \"folder\": \"%s\"}".formatted(folder), "folder"),
+                List.of("{\"project\": \"OWN\", \"asOf\": \"soon\"" + home, "asOf"))) {
+            service.as("lab").post("/api/v1/restore-batches", each.getFirst()).refused(422, each.getLast());
+        }
+        for (List<String> each : List.of(
+                List.of("{\"all\": true}", "origin"), List.of("{\"all\": true, \"origin\": \"none\"}", "origin"))) {
+            service.as("operator")
+                    .post("/api/v1/restore-batches/archive", each.getFirst())
+                    .refused(422, each.getLast());
+        }
+        Path list = Files.writeString(folder.resolve("wrong"), "\nOWN/E1\nOWN/NEVER\n");
+        assertThat(command("restore", "--list", list.toString(), "--in-place")
+                        .ends(Exit.REFUSED)
+                        .err())
+                .contains("3 \"OWN/NEVER\"");
+        for (List<String> wrong : List.of(
+                List.of("restore", "--all"),
+                List.of("restore", "--all", "/somewhere"),
+                List.of("restore", "--all", "--project", "OWN", "--in-place"),
+                List.of("restore", "--all", "--in-place", "/somewhere"),
+                List.of("restore", "--all", "--in-place", "--path", "a"),
+                List.of("restore", "--all", "--in-place", "--manifest", "1"),
+                List.of("restore", "--all", "--in-service", "OWN/E1", "/somewhere"),
+                List.of("restore", "--order", "newest", "OWN/E1", "/somewhere"),
+                List.of("restore", "--in-place"))) {
+            assertThat(command(wrong.toArray(String[]::new)).code())
+                    .as(wrong.toString())
+                    .isEqualTo(Exit.USAGE);
+        }
+    }
+
+    @Test
+    void batchesHaveAPageFromWhichOneIsRequestedAndFollowed() throws Exception {
+        Path into = Files.createDirectory(allowed.resolve("paged"));
+        HttpClient lab = service.browser("lab");
+        assertThat(service.page(lab, "/restores"))
+                .contains("Restore many experiments")
+                .doesNotContain("Into an archive");
+        assertThat(service.submit(lab, "/do/post/restore-batches", "confirmed=true&inPlace=true&experiments=ALIEN/E1")
+                        .text())
+                .contains("there are no such experiments, by line: 1");
+        service.submit(
+                lab,
+                "/do/post/restore-batches",
+                "confirmed=true&back=/restores/*&experiments=OWN/E1&folder="
+                        + URLEncoder.encode(into.toString(), StandardCharsets.UTF_8));
+        String batch = "" + service.count("select max(batch_id) from restore_batch where folder is not null");
+        ended("lab", "/api/v1/restore-batches/" + batch).has("/state", "COMPLETE");
+        assertThat(service.page(lab, "/restores")).contains("/restores/" + batch);
+        assertThat(service.page(lab, "/restores/" + batch))
+                .contains("All experiments are restored", "OWN/E1", into.toString());
+        assertThat(service.page(lab, "/restores/" + batch + "?state=WAITING")).doesNotContain("OWN/E1");
+        assertThat(service.page(service.browser("operator"), "/experiments/OWN/E1/restore"))
+                .contains("/do/post/experiments/OWN/E1/restores/archive");
+        assertThat(service.page(lab, "/experiments/OWN/E1/restore")).doesNotContain("/restores/archive");
+    }
+
+    @Test
     void anOperatorRehearsesARestoreAndALabManagerSeesThoseOfOwnProjects() throws Exception {
         String body = "{\"project\": \"ALIEN\", \"experiment\": \"E1\"}";
         for (String user : List.of("lab", "auditor")) {

@@ -85,6 +85,7 @@ record ContentApi(
                 "SERIES={number}",
                 "DESCRIPTION={description}",
                 ">IMAGES={images}",
+                ">SIZE={bytes size}",
                 "VERDICT={state word}",
                 "WHY={why}"
             },
@@ -97,7 +98,7 @@ record ContentApi(
 
     /**
      * Draws the middle image of a file of the current manifest as a small PNG: of DICOM without compression, or NIfTI in one
-     * file. All of the copy at the site is read and verified first. 409: there is no picture, too many are being drawn, or they
+     * file; of MEG in FIFF, CTF ({@code .meg4}) and KIT the first seconds of up to 30 channels. All of the copy at the site is read and verified first. 409: there is no picture, too many are being drawn, or they
      * are turned off.
      *
      * @param site optional if there is only one

@@ -144,6 +144,7 @@ public record OriginApi(Origins origins, Editions editions) {
      * @param patterns of a tree, else empty
      * @param ready of a tree, else empty
      * @param lookedAt when the origin was last read completely; missing: never
+     * @param oldestCheckAt the oldest last check of a delivered file in the origin; missing: there is none
      */
     public record ShownOrigin(
             String name,
@@ -160,6 +161,7 @@ public record OriginApi(Origins origins, Editions editions) {
             boolean automatic,
             boolean active,
             @Nullable Instant lookedAt,
+            @Nullable Instant oldestCheckAt,
             Instant updatedAt)
             implements Edited {
 
@@ -182,6 +184,7 @@ public record OriginApi(Origins origins, Editions editions) {
                     terms.automatic(),
                     terms.active(),
                     origin.lookedAt(),
+                    origin.oldestCheckAt(),
                     origin.updatedAt());
         }
     }
@@ -195,7 +198,8 @@ public record OriginApi(Origins origins, Editions editions) {
                 "ADDRESS={root}|{address}",
                 "PROJECT={project}",
                 "AUTOMATIC={automatic?}yes|no",
-                "LOOKED AT={lookedAt}"
+                "LOOKED AT={lookedAt}",
+                "OLDEST CHECK={oldestCheckAt}"
             },
             none = "No origin yet; `dozo origin save` registers one.",
             example = "dozo origin list")

@@ -98,8 +98,8 @@ public record RestoreApi(
     /**
      * What to send into an archive.
      *
-     * @param origin the name of an origin of the kind {@code dicomweb}
-     * @param replaces true: the archive may replace instances that have other bytes; default: they stay, and are findings
+     * @param origin the name of an origin of the kind {@code dicomweb} or {@code flywheel}
+     * @param replaces true: what has other bytes or values there is replaced; default: it stays, and is a finding
      * @param paths folders and files of the manifest; with {@code patterns} at most 10,000; default: everything
      * @param pathsBytes more of them, in base64
      * @param patterns sends what matches, too: {@code *}, {@code ?} and {@code [a-z]} in names, and {@code **} in paths
@@ -185,8 +185,8 @@ public record RestoreApi(
     }
 
     /**
-     * Sends the DICOM files of a manifest, or of what is selected of it, into an archive by STOW-RS. 409: too many
-     * restores wait. 422: there is no such archive.
+     * Sends the files of a manifest, or of what is selected of it, into an archive by STOW-RS, or into a Flywheel. 409: too
+     * many restores wait. 422: there is no such origin, or its key cannot be used.
      */
     @PostMapping("/archive")
     @ResponseStatus(HttpStatus.ACCEPTED)

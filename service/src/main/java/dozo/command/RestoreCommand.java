@@ -81,6 +81,13 @@ import picocli.CommandLine.Parameters;
             "archive, and reads back what it has. Instances with the same bytes are not sent again. Instances with other bytes",
             "stay as they are, unless --replace is given and the archive permits it.",
             "",
+            "With --to flywheel, TARGET is the name of an origin of the kind flywheel: the service creates what is missing of the",
+            "session, what describes it, and its files. What is there and differs stays, unless --replace is given.",
+            "",
+            "With --project, --all or --list the service restores many experiments, one after the other: into TARGET by",
+            "--in-service (each into TARGET/PROJECT.EXPERIMENT), --in-place or --to. One that fails does not stop the others.",
+            "dozo restore-batch shows, stops and resumes them.",
+            "",
             "Nothing is overwritten. After an interruption, or if something is missing, repeat the command to finish",
             "the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
@@ -144,11 +151,11 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--to",
-            paramLabel = "orthanc",
-            description = "The service sends the DICOM files into the archive TARGET, the name of an origin.")
+            paramLabel = "orthanc|flywheel",
+            description = "The service sends the files into the archive or Flywheel TARGET, the name of an origin.")
     private @Nullable Archive archive;
 
-    @Option(names = "--replace", description = "With --to: sends instances that have other bytes in the archive, too.")
+    @Option(names = "--replace", description = "With --to: replaces what has other bytes or values there, too.")
     private boolean replaces;
 
     @Option(
@@ -157,7 +164,14 @@ final class RestoreCommand implements Callable<Integer> {
                     + " run it as root. A restore by the service is without owners, except in place.")
     private boolean withoutOwners;
 
-    @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
+    @Mixin
+    private final ManyRestores many = new ManyRestores();
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "PROJECT/EXPERIMENT",
+            description = "The experiment; left out with --project, --all and --list.")
     private String experiment = "";
 
     @Parameters(
@@ -170,7 +184,8 @@ final class RestoreCommand implements Callable<Integer> {
 
     /** The kind of an archive. */
     enum Archive {
-        orthanc
+        orthanc,
+        flywheel
     }
 
     /** Selects a manifest; by default the latest. */
@@ -191,7 +206,11 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        String address = Dozo.experimentAddress(service.commandLine(), experiment);
+        boolean several = many.areAsked();
+        if (several) {
+            moveTarget();
+        }
+        String address = several ? "" : Dozo.experimentAddress(service.commandLine(), experiment);
         if (inPlace != target.isEmpty()) {
             throw new Failure(Exit.USAGE, "TARGET: expected a folder, or --in-place without a folder");
         }
@@ -204,7 +223,7 @@ final class RestoreCommand implements Callable<Integer> {
         if (inPlace && archive != null) {
             throw new Failure(Exit.USAGE, "--to: not with --in-place, which restores into the source");
         }
-        String restores = address + "/restores";
+        String restores = several ? "" : address + "/restores";
         if (inPlace) {
             return inService(restores, "--in-place", Map.of("inPlace", true));
         }
@@ -213,6 +232,9 @@ final class RestoreCommand implements Callable<Integer> {
         }
         if (archive != null) {
             return inService(restores, "--to", Map.of("origin", target, "replaces", replaces));
+        }
+        if (several) {
+            throw new Failure(Exit.USAGE, "several experiments: only with --in-place, --in-service or --to");
         }
         String manifests = address + "/manifests";
         ShownManifest manifest = ManifestCommand.find(service, manifests, experiment, number(), asOf())
@@ -233,6 +255,16 @@ final class RestoreCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new Failure(Exit.REFUSED, Login.visible(String.valueOf(e.getMessage())));
         }
+    }
+
+    /** Several experiments are not named by a parameter: the first one is TARGET. */
+    private void moveTarget() {
+        if (!target.isEmpty() || number() != null || !selection().isAll()) {
+            throw new Failure(
+                    Exit.USAGE,
+                    "several experiments: expected no PROJECT/EXPERIMENT, --manifest, --path, --paths-from or --pattern");
+        }
+        target = experiment;
     }
 
     /** Writes a file, or a folder as an archive, which the service reads at the site. */
@@ -308,7 +340,10 @@ final class RestoreCommand implements Callable<Integer> {
         return RawArgument.content("--paths-from", from, Selection.LIST_BYTES_MAX);
     }
 
-    /** @param into where it goes, as REST says it */
+    /**
+     * @param restores the address of the restores of an experiment; empty: several experiments are restored
+     * @param into where it goes, as REST says it
+     */
     private int inService(String restores, String option, Map<String, Object> into) throws InterruptedException {
         if (identity != null) {
             throw new Failure(Exit.USAGE, "--identity: with %s the service uses its own key".formatted(option));
@@ -333,8 +368,11 @@ final class RestoreCommand implements Callable<Integer> {
                     selection.patterns().stream().map(PathPattern::bytes).toList());
         }
         wanted.put("site", site);
-        wanted.put("manifest", number());
         wanted.put("asOf", asOf());
+        if (restores.isEmpty()) {
+            return many.run(service, wanted, archive != null);
+        }
+        wanted.put("manifest", number());
         Answer<KeptRestore> restore =
                 service.post(archive == null ? restores : restores + "/archive", wanted, KeptRestore.class);
         return RestoreReport.follow(

@@ -113,7 +113,7 @@ final class RestoreReport {
     }
 
     private static String sent(KeptRestore restore, Counts counts) {
-        return "  %s: %,d studies, %,d series; instances sent: %,d, found equal: %,d, differing: %,d; files not sent: %,d"
+        return "  %s: %,d studies or sessions, %,d series or acquisitions; sent: %,d, found equal: %,d, differing: %,d, not sent: %,d"
                 .formatted(
                         restore.state() == RestoreState.COMPLETE ? "SAFE" : "NOT SAFE",
                         counts.studies(),

@@ -43,6 +43,8 @@ public final class CatalogueScan {
             entry("reconciliation_item", Set.of("name", "id", "message")),
             entry("restore", Set.of("folder", "part", "paths", "patterns", "message")),
             entry("restore_finding", Set.of("path", "message")),
+            entry("restore_batch", Set.of("folder")),
+            entry("restore_batch_item", Set.of("refused")),
             // Answers to programs, kept for a day.
             entry("kept_answer", Set.of()));
 

@@ -576,6 +576,35 @@ class LedgerCompleteTest {
                                 "P1/E1",
                                 "restore=*; manifest=1; site=dr; origin=archive; replaces=false; files=1; bytes=3")),
                 starting(
+                        "POST /api/v1/restore-batches",
+                        () -> {},
+                        () -> post("/restore-batches", "{\"experiments\": [\"P1/E1\"], \"inPlace\": true}"),
+                        row("batch.requested", ANY, "site=dr; experiments=1; files=1; bytes=3; in_place=true")),
+                starting(
+                        "POST /api/v1/restore-batches/archive",
+                        () -> {},
+                        () -> post("/restore-batches/archive", "{\"project\": \"P1\", \"origin\": \"archive\"}"),
+                        row(
+                                "batch.requested",
+                                ANY,
+                                "site=dr; experiments=*; files=*; bytes=*; origin=archive; replaces=false")),
+                starting(
+                        "POST /api/v1/restore-batches/{id}/stop",
+                        () -> {},
+                        () -> post("/restore-batches/%d/stop".formatted(latestBatch()), null),
+                        row(
+                                "batch.stopped",
+                                ANY,
+                                "site=dr; experiments=*; files=*; bytes=*; origin=archive; replaces=false; state=STOPPED; complete=0")),
+                starting(
+                        "POST /api/v1/restore-batches/{id}/resume",
+                        () -> {},
+                        () -> post("/restore-batches/%d/resume".formatted(latestBatch()), null),
+                        row(
+                                "batch.resumed",
+                                ANY,
+                                "site=dr; experiments=*; files=*; bytes=*; origin=archive; replaces=false")),
+                starting(
                         "POST /api/v1/experiments/{project}/{code}/restores/{id}/stop",
                         () -> {},
                         () -> post("/experiments/P1/E1/restores/%d/stop".formatted(latest("restore")), null),
@@ -908,6 +937,10 @@ class LedgerCompleteTest {
 
     private static long latest(String table) {
         return service.count("select max(%1$s_id) from %1$s".formatted(table));
+    }
+
+    private static long latestBatch() {
+        return service.count("select max(batch_id) from restore_batch");
     }
 
     private static String source(String name) {

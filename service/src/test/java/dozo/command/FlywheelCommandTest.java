@@ -51,8 +51,12 @@ class FlywheelCommandTest {
         keyFile = Files.writeString(folder.resolve("key"), key(KEY));
         answers.put("/api/auth/status", "{}");
         answers.put("/api/sessions/" + SESSION, """
-                {"_id":"%s","label":"first visit","files":[{"file_id":"f1","name":"notes.txt","size":5}]}
+                {"_id":"%s","label":"first visit","files":[{"file_id":"f1","name":"notes.txt","size":5}],
+                 "parents":{"group":"g","project":"p","subject":"s"}}
                 """.formatted(SESSION));
+        answers.put("/api/groups/g", "{\"_id\":\"g\"}");
+        answers.put("/api/projects/p", "{\"_id\":\"p\"}");
+        answers.put("/api/subjects/s", "{\"_id\":\"s\"}");
         answers.put("/api/sessions/%s/acquisitions".formatted(SESSION), "[]");
         answers.put("/api/sessions/%s/analyses".formatted(SESSION), "[]");
         answers.put("/api/sessions/%s/files/notes.txt".formatted(SESSION), "bytes");

@@ -52,6 +52,7 @@ class EmptyPagesTest {
                 "/gaps?all=true",
                 "/runs",
                 "/drills",
+                "/restores",
                 "/audit",
                 "/audit?report=true",
                 "/audit/report",

@@ -161,6 +161,7 @@ class PagesBrowserIT {
         back();
         restore();
         drill();
+        addBatches();
         past();
         plan();
         hold();
@@ -183,6 +184,26 @@ class PagesBrowserIT {
                 .atMost(Duration.ofMinutes(5))
                 .until(() ->
                         !restores.find(experiment, id).orElseThrow().state().goesOn());
+    }
+
+    /** Adds batches of restores: one that has failed, partly, and one that waits. */
+    private static void addBatches() {
+        service.bean(RestoreQueue.class).stop();
+        service.jdbc().sql("""
+                        insert into restore_batch (site_id, folder, state, requested_by, requested_at, ended_at)
+                        select site_id, folder, 'FINDINGS', 'lab', now(), now() from restore where restore_id = 1;
+                        insert into restore_batch (site_id, origin, state, requested_by, requested_at)
+                        select site_id, 'pacs', 'RUNNING', 'operator', now() from restore where restore_id = 1;
+                        insert into restore_batch_item (batch_id, position, experiment_id, manifest_no, restore_id)
+                        select 1, 1, experiment_id, manifest_no, restore_id from restore where restore_id = 1;
+                        insert into restore_batch_item (batch_id, position, experiment_id, refused)
+                        select 1, 1 + row_number() over (order by experiment_id), experiment_id, 'it was never backed up'
+                        from experiment where experiment_id not in (select experiment_id from restore where restore_id = 1);
+                        insert into restore_batch_item (batch_id, position, experiment_id, manifest_no)
+                        select 2, row_number() over (order by experiment_id), experiment_id,
+                               (select max(manifest_no) from manifest m where m.experiment_id = e.experiment_id)
+                        from experiment e
+                        """).update();
     }
 
     /** Adds drills: one that ran, one that failed, and earlier ones for a forecast. */
@@ -1143,6 +1164,11 @@ class PagesBrowserIT {
         pages.put("restore", experiment + "/restore?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("restore-selected", experiment + "/restore?paths=dicom&patterns=%5Ba-z%5D*.json");
         pages.put("restored", experiment + "/restores/1");
+        pages.put("restores", "/restores");
+        pages.put("batch", "/restores/1");
+        pages.put("batch-open", "/restores/2?state=WAITING");
+        pages.put("batch-new", "/do/post/restore-batches?back=/restores/*");
+        pages.put("batch-archive", "/do/post/restore-batches/archive?back=/restores/*");
         pages.put("certificate", experiment + "/certificate?manifest=2");
         pages.put("register", "/register");
         pages.put("folders", "/register/folders?folder=" + Bytes.of(FilePath.between(Path.of("/"), folder)));

@@ -11,9 +11,12 @@ import com.microsoft.playwright.options.AriaRole;
 import dozo.Answer;
 import dozo.RunningService;
 import dozo.file.FilePath;
+import dozo.file.Size;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
+import dozo.picture.Drawing;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -22,6 +25,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,14 @@ class PicturesBrowserIT {
             Files.write(source.resolve("flipped.nii"), image());
             Files.write(source.resolve("cut.nii"), Arrays.copyOf(image(), 450));
             Files.writeString(source.resolve("text.dcm"), "no image");
+            Files.write(source.resolve("rest.fif"), recording(100));
+            if (project.equals("OWN")) {
+                Files.write(source.resolve("flipped.fif"), recording(Drawing.CONTENT_BYTES_MAX));
+            }
+            Files.write(source.resolve("run.res4"), header());
+            for (String name : List.of("run", "alone")) {
+                Files.write(source.resolve(name + ".meg4"), "MEG41CP\0\0\0\0\1\0\0\0\2".getBytes(ISO_8859_1));
+            }
             for (int number : new int[] {1, 2, 3, 5, 6}) {
                 Files.write(source.resolve("MR." + number), instance(number));
             }
@@ -80,6 +92,31 @@ class PicturesBrowserIT {
             image.put(i, (byte) i);
         }
         return image.put(344, "n+1\0".getBytes(ISO_8859_1)).array();
+    }
+
+    /** Returns ten seconds of a MEG channel in FIFF, and a part with so many bytes behind them. */
+    private static byte[] recording(int restBytes) {
+        ByteBuffer file = ByteBuffer.allocate(5_000 + restBytes);
+        tag(file, 100, 31, 20).put(new byte[20]);
+        tag(file, 201, 4, Float.BYTES).putFloat(100);
+        tag(file, 203, 30, 96).putInt(0).putInt(0).putInt(1).put(new byte[84]);
+        tag(file, 300, 3, 1_000 * Integer.BYTES);
+        for (int i = 0; i < 1_000; i++) {
+            file.putInt(i % 10);
+        }
+        tag(file, 108, 3, file.remaining() - 4 * Integer.BYTES);
+        return file.array();
+    }
+
+    private static ByteBuffer tag(ByteBuffer file, int kind, int type, int bytes) {
+        return file.putInt(kind).putInt(type).putInt(bytes).putInt(0);
+    }
+
+    /** Returns the header of a CTF recording of two samples of a MEG channel. */
+    private static byte[] header() {
+        ByteBuffer file = ByteBuffer.allocate(1_846 + 1_360 + 2).put("MEG41RS\0".getBytes(ISO_8859_1));
+        file.putInt(1_288, 2).putShort(1_292, (short) 1).putDouble(1_296, 100).putShort(1_312, (short) 1);
+        return file.putShort(1_846 + 32, (short) 5).array();
     }
 
     /** Returns a data set without image (PS3.5 section 7.1.3, implicit little endian). */
@@ -118,6 +155,8 @@ class PicturesBrowserIT {
 
             assertThat(page.locator("#content")).containsText("5 of 6 images: 4 is missing");
             assertThat(page.locator("#content")).containsText("T1w <b>");
+            assertThat(page.getByRole(AriaRole.ROW).filter(new Locator.FilterOptions().setHasText("T1w <b>")))
+                    .containsText(Size.text(seriesBytes()));
             assertThat(page.locator("#content")).containsText("its header says 544 bytes, the file has 450");
             assertThat(page.locator("#content")).containsText(language.equals("en") ? "broken" : "破損");
             Axe.check(page, "experiment with content " + language, Axe.WCAG);
@@ -125,6 +164,20 @@ class PicturesBrowserIT {
             Axe.check(page, "content " + language, Axe.WCAG);
             page.context().close();
         }
+    }
+
+    private static int seriesBytes() {
+        return Stream.of(1, 2, 3, 5, 6)
+                .mapToInt(number -> instance(number).length)
+                .sum();
+    }
+
+    @Test
+    void aProgramGetsTheBytesOfASeries() {
+        service.as("lab")
+                .get("/api/v1/experiments/OWN/E1/content/series")
+                .expect(200)
+                .has("/0/bytes", String.valueOf(seriesBytes()));
     }
 
     @Test
@@ -168,7 +221,7 @@ class PicturesBrowserIT {
                 service.browser("lab"), "/experiments/OWN/E1/picture?site=dr&entry=" + entry("text.dcm"), "ja");
 
         assertThat(text)
-                .contains("only DICOM files and NIfTI images in one file are drawn")
+                .contains("only DICOM, NIfTI in one file, FIFF, KIT, and .meg4 beside a .res4 are drawn")
                 .doesNotContain("<img");
         assertThat(japanese.text()).contains("画像はありません。");
         service.look(service.browser("lab"), "/experiments/OWN/E1/picture?site=dr&entry=99", "en")
@@ -200,6 +253,7 @@ class PicturesBrowserIT {
                         && row.actor().equals("lab")
                         && row.subject().equals("OWN/E1")
                         && !row.detail().contains("nii"));
+        service.as("lab").get(PICTURE + "rest.fif").expect(200);
         service.as("lab").get(PICTURE + "text.dcm").isProblem(409).has("/errors/0/field", "path");
         service.as("lab").get(PICTURE + "cut.nii").isProblem(409);
         service.as("lab").get(PICTURE + "nothing").isProblem(404);
@@ -221,6 +275,41 @@ class PicturesBrowserIT {
                 .expect(403);
         service.look(service.browser("lab"), "/experiments/ALIEN/E1/picture?site=dr&entry=1", "en")
                 .expect(404);
+    }
+
+    /** The header is read and proven, too. */
+    @Test
+    void ctfSamplesAreDrawnWithTheHeaderBesideThem() throws Exception {
+        assertThat(service.as("lab").get(PICTURE + "run.meg4").expect(200).type())
+                .isEqualTo("image/png");
+        assertThat(service.as("lab").get(PICTURE + "alone.meg4").isProblem(409).text())
+                .contains(".meg4 beside a .res4");
+        assertThat(service.page(service.browser("lab"), "/experiments/OWN/E1/manifests/1"))
+                .contains("Picture of run.meg4")
+                .doesNotContain("Picture of run.res4");
+        byte[] changed = header();
+        changed[1_299]++;
+        Files.write(copies.resolve("run.res4"), changed);
+
+        assertThat(service.as("lab").get(PICTURE + "run.meg4").isProblem(409).text())
+                .contains("is not what was verified");
+
+        Files.write(copies.resolve("run.res4"), header());
+        service.as("lab").get(PICTURE + "run.meg4").expect(200);
+    }
+
+    /** The beginning alone would be drawn; what follows it is proven, too. */
+    @Test
+    void aLargeRecordingIsShownOnlyIfAllOfItsCopyIsWhatWasVerified() throws Exception {
+        service.as("lab").get(PICTURE + "flipped.fif").expect(200);
+        try (RandomAccessFile copy =
+                new RandomAccessFile(copies.resolve("flipped.fif").toFile(), "rw")) {
+            copy.seek(copy.length() - 1);
+            copy.write(1);
+        }
+
+        assertThat(service.as("lab").get(PICTURE + "flipped.fif").isProblem(409).text())
+                .contains("is not what was verified");
     }
 
     @Test

@@ -57,6 +57,7 @@ class TranslationsTest {
             Path.of("src/main/java/dozo/api/NewExperiment.java"),
             Path.of("src/main/java/dozo/api/HoldApi.java"),
             Path.of("src/main/java/dozo/api/ProjectApi.java"),
+            Path.of("src/main/java/dozo/api/RestoreBatchApi.java"),
             Path.of("src/main/java/dozo/api/TokenApi.java"),
             Path.of("src/main/java/dozo/api/UserApi.java"));
 

@@ -16,7 +16,8 @@ public record Cure(String word, String method, String pattern, String address) {
     /** Returns null if only something outside of Dozo helps. */
     static @Nullable Cure of(KeptFinding finding) {
         return switch (finding.reason()) {
-            case MISSING, DAMAGED, SOURCE_DIFFERS, ROTTEN_AT_HOME, MISMATCHED, UNPROVEN, BROKEN -> proof(finding);
+            case MISSING, DAMAGED, SOURCE_DIFFERS, ROTTEN_AT_HOME, ORIGIN_DIFFERS, MISMATCHED, UNPROVEN, BROKEN ->
+                proof(finding);
             case FROZEN ->
                 new Cure(
                         "release",

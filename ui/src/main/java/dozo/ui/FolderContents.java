@@ -22,7 +22,7 @@ import org.springframework.stereotype.Component;
 record FolderContents(Manifests manifests, Proofs proofs, Damages damages, SitePictures pictures) {
 
     /** Names of files that usually have an image. Others are asked for where their proof is. */
-    private static final Pattern IMAGE = Pattern.compile("(?i).*\\.(dcm|ima|nii|nii\\.gz)");
+    private static final Pattern IMAGE = Pattern.compile("(?i).*\\.(dcm|ima|nii|nii\\.gz|fif|meg4|con|sqd)");
 
     /**
      * An entry of a folder.

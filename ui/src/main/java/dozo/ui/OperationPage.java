@@ -2,6 +2,8 @@ package dozo.ui;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.collect.OriginKind;
+import dozo.collect.Origins;
 import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.people.Role;
@@ -70,6 +72,7 @@ class OperationPage {
     private final MessageSource texts;
     private final Projects projects;
     private final Sites sites;
+    private final Origins origins;
     private final Users users;
 
     /**
@@ -92,6 +95,7 @@ class OperationPage {
             MessageSource texts,
             Projects projects,
             Sites sites,
+            Origins origins,
             Users users)
             throws NoSuchMethodException {
         this.operations = operations;
@@ -99,6 +103,7 @@ class OperationPage {
         this.texts = texts;
         this.projects = projects;
         this.sites = sites;
+        this.origins = origins;
         this.users = users;
         Method show = getClass().getDeclaredMethod("show", HttpServletRequest.class, MultiValueMap.class, Sight.class);
         Method submit = getClass()
@@ -368,6 +373,11 @@ class OperationPage {
         if (isSite(words.key() + key)) {
             sites.all().stream().map(Site::name).forEach(name -> accepted.put(name, name));
         }
+        if (isArchive(words.key() + key)) {
+            origins.page("", KNOWN_MAX).stream()
+                    .filter(origin -> origin.terms().kind() == OriginKind.DICOMWEB)
+                    .forEach(origin -> accepted.put(origin.name(), origin.name()));
+        }
         String hint = words.find(key + ".hint");
         return new Shown(
                 field, words.label(field.name()), hint == null ? "" : hint, accepted, known(words.key() + key, sight));
@@ -375,6 +385,10 @@ class OperationPage {
 
     private static boolean isSite(String key) {
         return Stream.of(".site", ".replications.from", ".replications.to").anyMatch(key::endsWith);
+    }
+
+    private static boolean isArchive(String key) {
+        return key.endsWith(".archive.origin");
     }
 
     private @Nullable List<String> known(String key, Sight sight) {

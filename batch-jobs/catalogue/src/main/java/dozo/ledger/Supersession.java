@@ -10,7 +10,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * it found again have it as their last run, and stand. Findings whose items it has not checked stay open, as do those
  * that are reported only once (ADR 0030). A replication looks at no source, and no other run looks at the site that a
  * replication has read (ADR 0073). A file that is not whole stays so until it is another one, or the files that belong to it are. One
- * that differs at home stays so until it is another one, or a home scrub has read it as it was sent (ADR 0108). A night of a part
+ * that differs at home stays so until it is another one, or a home scrub has read it as it was sent (ADR 0108); one that differs in its
+ * origin, until a night has checked it there. A night of a part
  * checks again what concerns no experiment only for an earlier night of the same part (ADR 0078). A rebuild looks again only at copies whose state an earlier one could not find out.
  */
 public final class Supersession {
@@ -125,6 +126,10 @@ public final class Supersession {
                                   and not exists (
                                           select from broken b
                                           where b.experiment_id = f.experiment_id and b.path = f.path and b.holds)
+                              when f.reason = 'ORIGIN_DIFFERS' then
+                                  not exists (select from origin_damage d
+                                              where d.experiment_id = f.experiment_id and d.found_digest is not null
+                                                and (f.path is null or d.path = f.path))
                               when earlier.kind = 'homeScrub' and f.path is null then
                                   now.kind = 'homeScrub'
                                   and not exists (select from home_reading h where h.experiment_id = f.experiment_id and h.again)

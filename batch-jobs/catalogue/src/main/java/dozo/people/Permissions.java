@@ -80,6 +80,8 @@ public final class Permissions {
             GET    /drills                                                          own         all      all     all   -
             GET    /drills.csv                                                      own         all      all     all   -
             GET    /drills/{id}                                                     own         all      all     all   -
+            GET    /restores                                                        own         all      all     all   -
+            GET    /restores/{id}                                                   own         all      all     all   -
             GET    /findings                                                        own         all      all     all   -
             GET    /findings.csv                                                    own         all      all     all   -
             GET    /findings/acknowledge                                            own         all      -       all   -
@@ -191,6 +193,13 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/restores/{id}              own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/restores/{id}/findings     own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/restores/{id}/stop         own         all      -       all   write
+            GET    /api/v1/restore-batches                                         own         all      all     all   read
+            POST   /api/v1/restore-batches                                         own         all      -       all   write
+            POST   /api/v1/restore-batches/archive                                 -           all      -       all   write
+            GET    /api/v1/restore-batches/{id}                                    own         all      all     all   read
+            GET    /api/v1/restore-batches/{id}/items                              own         all      all     all   read
+            POST   /api/v1/restore-batches/{id}/resume                             -           all      -       all   write
+            POST   /api/v1/restore-batches/{id}/stop                               own         all      -       all   write
             GET    /api/v1/findings                                                own         all      all     all   read
             GET    /api/v1/findings/groups                                         own         all      all     all   read
             POST   /api/v1/findings/acknowledge                                    own         all      -       all   write

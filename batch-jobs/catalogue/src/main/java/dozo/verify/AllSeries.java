@@ -1,7 +1,5 @@
 package dozo.verify;
 
-import static java.util.Objects.requireNonNull;
-
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.content.Instance;
 import dozo.content.Verdict.State;
@@ -36,9 +34,16 @@ public class AllSeries {
      * @param number missing: its files do not say it
      * @param description as the scanner calls it
      * @param images how many numbers of images there are
+     * @param bytes of its files in the current manifest; missing: some were recorded by a version that did not count them
      * @param why what may be missing, for people; empty: no hole. Missing last images leave none
      */
-    public record Series(String seriesUid, @Nullable Integer number, String description, long images, String why) {
+    public record Series(
+            String seriesUid,
+            @Nullable Integer number,
+            String description,
+            long images,
+            @Nullable Long bytes,
+            String why) {
 
         /** Returns {@code SUSPECT} if numbers are missing, else {@code UNKNOWN}: nobody knows how many there should be. */
         @JsonProperty
@@ -54,31 +59,39 @@ public class AllSeries {
         this.jdbc = jdbc;
     }
 
-    /** Records the places of files, which were read together. */
-    public void add(int experimentId, List<Instance> instances) {
-        Map<Key, List<Integer>> numbers = instances.stream()
-                .filter(Instance::isNumbered)
-                .collect(Collectors.groupingBy(
-                        each -> new Key(each.seriesUid(), each.seriesNumber(), each.description()),
-                        Collectors.mapping(each -> requireNonNull(each.number()), Collectors.toList())));
-        numbers.forEach((key, those) -> jdbc.sql("""
-                        insert into image_series (experiment_id, series_uid, number, description, instance_numbers)
-                        select :experiment, :uid, :number::integer, :description, range_agg(int4range(n, n + 1))
-                        from unnest(:numbers::integer[]) as n
+    /** Records the places of files, by their entries' numbers, which were read together. */
+    public void add(int experimentId, Map<Integer, Instance> instances) {
+        Map<Key, List<Map.Entry<Integer, Instance>>> bySeries = instances.entrySet().stream()
+                .filter(each -> each.getValue().isNumbered())
+                .collect(Collectors.groupingBy(each -> key(each.getValue())));
+        bySeries.forEach((key, those) -> jdbc.sql("""
+                        insert into image_series
+                            (experiment_id, series_uid, number, description, instance_numbers, entry_nos)
+                        select :experiment, :uid, :number::integer, :description, range_agg(int4range(n, n + 1)),
+                               range_agg(int4range(e, e + 1))
+                        from unnest(:numbers::integer[], :entries::integer[]) as those (n, e)
                         """)
                 .param("experiment", experimentId)
                 .param("uid", key.uid)
                 .param("number", key.number)
                 .param("description", key.description)
-                .param("numbers", those.toArray(Integer[]::new))
+                .param(
+                        "numbers",
+                        those.stream().map(each -> each.getValue().number()).toArray(Integer[]::new))
+                .param("entries", those.stream().map(Map.Entry::getKey).toArray(Integer[]::new))
                 .update());
+    }
+
+    private static Key key(Instance instance) {
+        return new Key(instance.seriesUid(), instance.seriesNumber(), instance.description());
     }
 
     /** Returns the series of an experiment by number, at most {@value #SERIES_MAX}. */
     public List<Series> of(int experimentId) {
         return jdbc.sql("""
                         with together as (
-                            select series_uid, min(number) as number, max(description) as description, range_agg(r) as there
+                            select series_uid, min(number) as number, max(description) as description, range_agg(r) as there,
+                                   range_agg(entry_nos) as entries, bool_and(entry_nos is not null) as counted
                             from image_series cross join lateral unnest(instance_numbers) as n (r)
                             where experiment_id = :experiment
                             group by series_uid
@@ -91,6 +104,10 @@ public class AllSeries {
                             from together t
                         )
                         select series_uid, number, description, images, expected,
+                               case when counted then (
+                                   select coalesce(sum(size_bytes), 0)::bigint
+                                   from unnest(entries) as n (r) join entry on entry_no >= lower(r) and entry_no < upper(r)
+                                   where experiment_id = :experiment) end as bytes,
                                array(select lower(r) from unnest(holes) as n (r) order by r limit :holes) as first,
                                array(select upper(r) - 1 from unnest(holes) as n (r) order by r limit :holes) as last
                         from holed
@@ -104,6 +121,7 @@ public class AllSeries {
                         row.getObject("number", Integer.class),
                         row.getString("description"),
                         row.getLong("images"),
+                        row.getObject("bytes", Long.class),
                         why(
                                 row.getLong("images"),
                                 row.getLong("expected"),

@@ -1,6 +1,7 @@
 package dozo.verify;
 
 import dozo.file.Digest;
+import dozo.file.Zoned;
 import dozo.ledger.Rows;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -10,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -266,5 +268,16 @@ public class HomeReadings {
                                     row.getTimestamp("last_read_at").toInstant()));
                 });
         return atSites;
+    }
+
+    /** Returns what is to be said of a file's copies, as a list; empty if there is none. */
+    public static String copies(List<AtSite> sites) {
+        return sites.stream()
+                .map(each -> "%s (%s, last read at %s)"
+                        .formatted(
+                                each.site(),
+                                each.copyIsSealed() ? "as it was sent" : "damaged, or other bytes",
+                                Zoned.text(each.lastReadAt())))
+                .collect(Collectors.joining(", "));
     }
 }

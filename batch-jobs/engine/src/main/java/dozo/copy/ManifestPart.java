@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -84,6 +85,18 @@ public final class ManifestPart {
         return selection.isAll()
                 || !selection.patterns().isEmpty()
                 || selection.paths().stream().anyMatch(path -> whole.find(path).isPresent());
+    }
+
+    /** Returns whether nothing is left out. */
+    public boolean isWhole() {
+        return selection.isAll();
+    }
+
+    /** Finds an item of the whole manifest, also if it is not selected. */
+    public Optional<Item> find(FilePath path) {
+        return whole.page(path.justBefore(), 1).stream()
+                .filter(item -> item.entry().path().equals(path))
+                .findFirst();
     }
 
     /** Reads all entries with the places of their copies. */

@@ -16,6 +16,11 @@ public enum Problem {
      * are not concerned.
      */
     ROTTEN_AT_HOME,
+    /**
+     * An origin lists a file as when it was delivered, and has other bytes for it, or the bytes that were sent are others. Copies are
+     * not concerned.
+     */
+    ORIGIN_DIFFERS,
     /** The digests of the site's copy and the source differ. */
     MISMATCHED,
     /** A tag file of a bag, or one that was replaced, differs from what Dozo wrote, or does not exist. */
@@ -72,9 +77,9 @@ public enum Problem {
      * message has the number.
      */
     NOT_SET,
-    /** A restore into an archive did not send a file: it is not a DICOM file, or the archive did not accept it. */
+    /** A restore into an archive did not send a file, because of what it is, or the archive did not accept it. */
     NOT_SENT,
-    /** An archive has other bytes under the UID of a restored instance. */
+    /** An archive has other bytes under the UID or name of a restored file, or other values that describe it. */
     ARCHIVE_DIFFERS,
     /** A line of a file list that cannot be parsed: nobody knows what it names. */
     UNPARSED,
@@ -98,7 +103,7 @@ public enum Problem {
     NOT_DELIVERED,
     /** An origin reported two things as one: two patients in a study, one UID with two contents. All are kept. */
     CONFLICTING,
-    /** The time for collecting ended before everything of an origin was tried; the next night continues. */
+    /** The time ended before everything of an origin was tried, or checked again as promised; the next night continues. */
     ORIGIN_LATE,
     /** Something in a bag that Dozo did not put there. It is left alone. */
     UNEXPECTED,

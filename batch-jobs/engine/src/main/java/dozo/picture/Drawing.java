@@ -17,8 +17,11 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Drawing implements AutoCloseable {
 
-    /** Larger files are not drawn. */
+    /** So much of a file is decoded, from its beginning. */
     public static final int CONTENT_BYTES_MAX = 64 << 20;
+
+    /** Larger files are not drawn: somebody waits while all of it is read. */
+    public static final long FILE_BYTES_MAX = 4L << 30;
 
     /** So many points may a side of an image have. */
     public static final int SIDE_MAX = 4_096;
@@ -50,11 +53,14 @@ public final class Drawing implements AutoCloseable {
             "-XX:ErrorFile=/dev/null");
 
     private final Process process;
+    private final long sizeBytes;
     private final Duration timeMax;
     private final CompletableFuture<Void> limit;
+    private long passedBytes;
 
-    private Drawing(Process process, Duration wholeTimeMax, Duration timeMax) {
+    private Drawing(Process process, long sizeBytes, Duration wholeTimeMax, Duration timeMax) {
         this.process = process;
+        this.sizeBytes = sizeBytes;
         this.timeMax = timeMax;
         limit = endAfter(wholeTimeMax);
     }
@@ -67,26 +73,30 @@ public final class Drawing implements AutoCloseable {
     /**
      * Begins to draw a file of this size.
      *
+     * @param headerBytes of another file, which says what is in this one, and is passed before it; 0: there is none
      * @throws NoPicture if it is too large
      * @throws IOException if no process can be started
      */
-    public static Drawing begin(long sizeBytes) throws IOException, NoPicture {
-        return begin(sizeBytes, DrawingProcess.class, WHOLE_TIME_MAX, TIME_MAX);
+    public static Drawing begin(long headerBytes, long sizeBytes) throws IOException, NoPicture {
+        return begin(headerBytes, sizeBytes, DrawingProcess.class, WHOLE_TIME_MAX, TIME_MAX);
     }
 
-    static Drawing begin(long sizeBytes, Class<?> program, Duration wholeTimeMax, Duration timeMax)
+    static Drawing begin(long headerBytes, long sizeBytes, Class<?> program, Duration wholeTimeMax, Duration timeMax)
             throws IOException, NoPicture {
-        if (sizeBytes > CONTENT_BYTES_MAX) {
+        if (headerBytes > CONTENT_BYTES_MAX || sizeBytes > FILE_BYTES_MAX) {
             throw new NoPicture(Why.TOO_LARGE);
         }
+        long allBytes = headerBytes + sizeBytes;
+        long decodedBytes = Math.min(allBytes, CONTENT_BYTES_MAX);
         ProcessBuilder java = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString());
         java.command().addAll(OPTIONS);
-        java.command().addAll(List.of("-cp", classes(program), program.getName(), String.valueOf(sizeBytes)));
+        java.command().addAll(List.of("-cp", classes(program), program.getName()));
+        java.command().addAll(List.of("" + decodedBytes, "" + headerBytes, "" + (decodedBytes < allBytes)));
         // The environment may contain secrets. NB: also JDK_JAVA_OPTIONS, which may ask for more memory.
         java.environment().clear();
         java.redirectError(ProcessBuilder.Redirect.DISCARD);
-        return new Drawing(java.start(), wholeTimeMax, timeMax);
+        return new Drawing(java.start(), allBytes, wholeTimeMax, timeMax);
     }
 
     /** Returns the jar or the folder of a class: no more of the program is needed. */
@@ -103,8 +113,8 @@ public final class Drawing implements AutoCloseable {
     }
 
     /**
-     * Returns what takes the content. It is decoded only after {@link #png} is called. A process that has died is no error here, so that
-     * whoever reads the content can check all of it.
+     * Returns what takes the content, of which the beginning is kept. It is decoded only after {@link #png} is called. A process that has
+     * died is no error here, so that whoever reads the content can check all of it.
      */
     public OutputStream content() {
         OutputStream in = process.getOutputStream();
@@ -116,8 +126,10 @@ public final class Drawing implements AutoCloseable {
 
             @Override
             public void write(byte[] bytes, int from, int count) {
+                int kept = Math.clamp(CONTENT_BYTES_MAX - passedBytes, 0, count);
+                passedBytes += count;
                 try {
-                    in.write(bytes, from, count);
+                    in.write(bytes, from, kept);
                 } catch (IOException died) {
                     // NB: png() finds no picture then.
                 }
@@ -135,7 +147,8 @@ public final class Drawing implements AutoCloseable {
         try {
             process.getOutputStream().close();
             byte[] written = process.getInputStream().readNBytes(PNG_BYTES_MAX + 1);
-            if (written.length <= PNG_BYTES_MAX && process.waitFor() == 0 && written.length > 0 && written[0] == PNG) {
+            boolean whole = passedBytes == sizeBytes && written.length <= PNG_BYTES_MAX;
+            if (whole && process.waitFor() == 0 && written.length > 0 && written[0] == PNG) {
                 return written;
             }
             throw new NoPicture(Why.of(new String(written, StandardCharsets.US_ASCII)));

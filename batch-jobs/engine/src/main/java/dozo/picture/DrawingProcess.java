@@ -13,13 +13,14 @@ import java.util.zip.GZIPInputStream;
 import javax.imageio.ImageIO;
 
 /**
- * The process of a {@link Drawing}: reads a file from standard input to its end, whose length is the argument, and writes PNG, or
- * the name of the reason why there is none, to standard output.
+ * The process of a {@link Drawing}: reads standard input to its end, and writes PNG, or the name of the reason why there is none,
+ * to standard output. Its arguments are the length of the content and those of {@link #draw}.
  */
 final class DrawingProcess {
 
     private static final int BEGINNING_BYTES = 512;
     private static final short GZIP = 0x1F8B;
+    private static final String CTF = "MEG4";
 
     private DrawingProcess() {}
 
@@ -31,21 +32,37 @@ final class DrawingProcess {
         }
         ImageIO.setUseCache(false);
         try {
-            ImageIO.write(draw(content), "png", System.out);
+            ImageIO.write(
+                    draw(content, Integer.parseInt(arguments[1]), arguments[2].equals("true")), "png", System.out);
         } catch (NoPicture e) {
             System.out.print(e.why());
         }
     }
 
-    /** Draws what the content shows. */
-    static BufferedImage draw(byte[] content) throws NoPicture {
+    /**
+     * Draws what the content shows.
+     *
+     * @param headerBytes how much of it is another file, which says what is in this one
+     * @param cut whether it is only the beginning of a file
+     */
+    static BufferedImage draw(byte[] content, int headerBytes, boolean cut) throws NoPicture {
         try {
+            ByteBuffer file = ByteBuffer.wrap(content);
+            if (headerBytes > 0 && has(content, 0, CTF) && has(content, headerBytes, CTF)) {
+                return CtfPicture.of(file.slice(0, headerBytes), file.slice(headerBytes, content.length - headerBytes))
+                        .drawn();
+            }
+            if (content.length >= BEGINNING_BYTES && KitPicture.is(file.order(ByteOrder.LITTLE_ENDIAN))) {
+                return KitPicture.of(file).drawn();
+            }
             InputStream in = new ByteArrayInputStream(content);
             boolean packed = content.length > 2 && ByteBuffer.wrap(content).getShort(0) == GZIP;
             return draw(new BufferedInputStream(packed ? new GZIPInputStream(in) : in));
+        } catch (NoPicture none) {
+            throw cut && none.why() == Why.NO_IMAGE ? new NoPicture(Why.TOO_LARGE) : none;
         } catch (IOException | RuntimeException e) {
             // Hostile content reaches every check of the JDK, too.
-            throw new NoPicture(Why.DAMAGED);
+            throw new NoPicture(cut ? Why.TOO_LARGE : Why.DAMAGED);
         }
     }
 
@@ -65,6 +82,9 @@ final class DrawingProcess {
         }
         if (has(beginning, 128, "DICM")) {
             return DicomPicture.of(in);
+        }
+        if (ByteBuffer.wrap(beginning).getLong(0) == FiffPicture.BEGINNING) {
+            return new FiffPicture(in).read().drawn();
         }
         throw new NoPicture(Why.UNKNOWN_FORMAT);
     }

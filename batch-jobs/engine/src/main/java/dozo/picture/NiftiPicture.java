@@ -13,6 +13,11 @@ final class NiftiPicture {
     static final int HEADER_1_BYTES = 348;
     static final int HEADER_2_BYTES = 540;
 
+    static final int SIGNED_16 = 4;
+    static final int SIGNED_32 = 8;
+    static final int FLOAT_32 = 16;
+    static final int FLOAT_64 = 64;
+
     private static final int SLICES_MAX = 1 << 20;
 
     private NiftiPicture() {}
@@ -44,7 +49,7 @@ final class NiftiPicture {
         return first ? header.getShort(40 + 2 * number) : header.getLong(16 + 8 * number);
     }
 
-    private static int bytes(int type) throws NoPicture {
+    static int bytes(int type) throws NoPicture {
         return switch (type) {
             case 2, 256 -> 1;
             case 4, 512 -> 2;
@@ -54,7 +59,7 @@ final class NiftiPicture {
         };
     }
 
-    private static double value(int type, ByteBuffer slice, int index) {
+    static double value(int type, ByteBuffer slice, int index) {
         return switch (type) {
             case 2 -> Byte.toUnsignedInt(slice.get(index));
             case 256 -> slice.get(index);

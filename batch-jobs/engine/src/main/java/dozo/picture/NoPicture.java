@@ -16,7 +16,7 @@ public final class NoPicture extends Exception {
         /** In colour, or of a type of numbers that is not drawn. */
         NOT_GREY,
         NO_IMAGE,
-        /** The file, or a side of the image. */
+        /** The file, what is before the image in it, or a side of the image. */
         TOO_LARGE,
         DAMAGED,
         /** The process has ended early, or was ended. */

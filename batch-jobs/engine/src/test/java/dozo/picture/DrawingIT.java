@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -29,7 +30,7 @@ class DrawingIT {
     private static final int PNG = 0x89;
 
     private static byte[] png(byte[] content) throws Exception {
-        try (Drawing drawing = Drawing.begin(content.length)) {
+        try (Drawing drawing = Drawing.begin(0, content.length)) {
             drawing.content().write(content);
             return drawing.png();
         }
@@ -55,9 +56,9 @@ class DrawingIT {
     void theReasonComesBack() throws Exception {
         byte[] text = "nobody knows".getBytes(StandardCharsets.UTF_8);
 
-        assertThat(why(Drawing.begin(text.length), text)).isEqualTo(Why.UNKNOWN_FORMAT);
-        assertThat(why(Drawing.begin(0), new byte[0])).isEqualTo(Why.UNKNOWN_FORMAT);
-        assertThat(catchThrowableOfType(NoPicture.class, () -> Drawing.begin(Drawing.CONTENT_BYTES_MAX + 1L))
+        assertThat(why(Drawing.begin(0, text.length), text)).isEqualTo(Why.UNKNOWN_FORMAT);
+        assertThat(why(Drawing.begin(0, 0), new byte[0])).isEqualTo(Why.UNKNOWN_FORMAT);
+        assertThat(catchThrowableOfType(NoPicture.class, () -> Drawing.begin(0, Drawing.FILE_BYTES_MAX + 1))
                         .why())
                 .isEqualTo(Why.TOO_LARGE);
     }
@@ -77,12 +78,44 @@ class DrawingIT {
         assertThat(picture.getHeight()).isEqualTo(1_024);
     }
 
+    /** The rest passes, so that whoever reads the content can check all of it. */
+    @Test
+    void ofALargerFileTheBeginningIsDecoded() throws Exception {
+        byte[] largest = Arrays.copyOf(Recordings.fiff(11), Drawing.CONTENT_BYTES_MAX);
+
+        try (Drawing drawing = Drawing.begin(0, largest.length + 2L)) {
+            drawing.content().write(largest);
+            drawing.content().write(new byte[2]);
+            assertThat(ImageIO.read(new ByteArrayInputStream(drawing.png())).getHeight())
+                    .isEqualTo(84);
+        }
+        assertThat(why(Drawing.begin(0, largest.length + 2L), largest)).isEqualTo(Why.UNFINISHED);
+        assertThat(why(Drawing.begin(0, largest.length + 1L), new byte[largest.length + 1]))
+                .isEqualTo(Why.UNKNOWN_FORMAT);
+    }
+
+    @Test
+    void aHeaderInAnotherFileIsPassedFirst() throws Exception {
+        byte[] header = Recordings.res4(50, 100, 5);
+        byte[] data = Recordings.meg4(50, 1, 1);
+
+        try (Drawing drawing = Drawing.begin(header.length, data.length)) {
+            drawing.content().write(header);
+            drawing.content().write(data);
+            assertThat(ImageIO.read(new ByteArrayInputStream(drawing.png())).getHeight())
+                    .isEqualTo(52);
+        }
+        assertThat(catchThrowableOfType(NoPicture.class, () -> Drawing.begin(Drawing.CONTENT_BYTES_MAX + 1L, 1))
+                        .why())
+                .isEqualTo(Why.TOO_LARGE);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {-1, 1})
     void contentOfAnotherLengthIsNotDecoded(int more) throws Exception {
         byte[] image = NiftiPictureTest.image(1, ByteOrder.LITTLE_ENDIAN);
 
-        assertThat(why(Drawing.begin(image.length + more), image)).isEqualTo(Why.UNFINISHED);
+        assertThat(why(Drawing.begin(0, image.length + more), image)).isEqualTo(Why.UNFINISHED);
     }
 
     /** Says what it finds. */
@@ -95,7 +128,7 @@ class DrawingIT {
 
     @Test
     void theProcessHasNoEnvironmentAndNoMoreOfTheProgram() throws Exception {
-        try (Drawing drawing = Drawing.begin(0, Looking.class, LIMIT, LIMIT)) {
+        try (Drawing drawing = Drawing.begin(0, 0, Looking.class, LIMIT, LIMIT)) {
             assertThat(new String(drawing.png(), StandardCharsets.ISO_8859_1)).matches(".\\[] [^:]*test[^:]*");
         }
     }
@@ -154,20 +187,20 @@ class DrawingIT {
 
     @Test
     void aProcessThatHangsIsEnded() throws Exception {
-        assertThat(why(Drawing.begin(1, Hanging.class, LIMIT, Duration.ofMillis(1)), new byte[1]))
+        assertThat(why(Drawing.begin(0, 1, Hanging.class, LIMIT, Duration.ofMillis(1)), new byte[1]))
                 .isEqualTo(Why.UNFINISHED);
     }
 
     @Test
     void aProcessThatTakesNoContentIsEnded() throws Exception {
-        assertThat(why(Drawing.begin(1, Deaf.class, Duration.ofMillis(1), LIMIT), new byte[10 << 20]))
+        assertThat(why(Drawing.begin(0, 10 << 20, Deaf.class, Duration.ofMillis(1), LIMIT), new byte[10 << 20]))
                 .isEqualTo(Why.UNFINISHED);
     }
 
     @ParameterizedTest
     @ValueSource(classes = {Greedy.class, Talking.class, Dying.class, Silent.class})
     void aProcessThatDoesSomethingElseGivesNoPicture(Class<?> program) throws Exception {
-        assertThat(why(Drawing.begin(10 << 20, program, LIMIT, LIMIT), new byte[10 << 20]))
+        assertThat(why(Drawing.begin(0, 10 << 20, program, LIMIT, LIMIT), new byte[10 << 20]))
                 .isEqualTo(Why.UNFINISHED);
     }
 
@@ -175,7 +208,7 @@ class DrawingIT {
     @Test
     void aDrawingThatIsNotWantedAnyMoreLeavesNoProcess() throws Exception {
         ProcessHandle child;
-        try (Drawing drawing = Drawing.begin(10)) {
+        try (Drawing drawing = Drawing.begin(0, 10)) {
             child = drawing.process().toHandle();
             assertThat(child.isAlive()).isTrue();
         }

@@ -11,7 +11,7 @@ final class Drawn {
     /** Returns the rows of a picture, from 0 (black) to 255, or why there is none. */
     static String of(byte[] content) {
         try {
-            Raster picture = DrawingProcess.draw(content).getRaster();
+            Raster picture = DrawingProcess.draw(content, 0, false).getRaster();
             int[][] rows = new int[picture.getHeight()][];
             for (int y = 0; y < rows.length; y++) {
                 rows[y] = picture.getSamples(0, y, picture.getWidth(), 1, 0, (int[]) null);

@@ -6,6 +6,7 @@ import dozo.content.DicomSample;
 import dozo.content.RealFiles;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,10 +25,13 @@ class HostilePicturesTest {
     private static final int CHANGES_MAX = 8;
     private static final int ROUNDS = 2_000;
 
+    private static final byte[] CTF_HEADER = Recordings.res4(50, 100, 0, 5, 5);
+
     private static void draw(byte[] content, Map<String, Integer> results) {
         String result;
+        boolean ctf = content.length > 3 && content[0] == CTF_HEADER[0];
         try {
-            BufferedImage picture = DrawingProcess.draw(content);
+            BufferedImage picture = DrawingProcess.draw(content, ctf ? CTF_HEADER.length : 0, false);
             assertThat(picture.getWidth()).isBetween(1, Picture.SHOWN_MAX);
             assertThat(picture.getHeight()).isBetween(1, Picture.SHOWN_MAX);
             result = "drawn";
@@ -39,6 +43,10 @@ class HostilePicturesTest {
 
     @Test
     void damagedSamplesAreDrawnOrHaveAReason() {
+        byte[] ctf = ByteBuffer.allocate(CTF_HEADER.length + 608)
+                .put(CTF_HEADER)
+                .put(Recordings.meg4(50, 3, 1))
+                .array();
         List<byte[]> samples = Stream.of(
                         Stream.of(
                                         DicomSample.IMPLICIT,
@@ -49,7 +57,11 @@ class HostilePicturesTest {
                         Stream.of(
                                 NiftiPictureTest.image(1, ByteOrder.LITTLE_ENDIAN),
                                 NiftiPictureTest.image(2, ByteOrder.BIG_ENDIAN),
-                                NiftiPictureTest.gzip(NiftiPictureTest.image(1, ByteOrder.BIG_ENDIAN))))
+                                NiftiPictureTest.gzip(NiftiPictureTest.image(1, ByteOrder.BIG_ENDIAN)),
+                                Recordings.fiff(2),
+                                NiftiPictureTest.gzip(Recordings.fiff(2)),
+                                ctf,
+                                Recordings.kit(300, 2)))
                 .flatMap(each -> each)
                 .toList();
         long seed = System.nanoTime();
@@ -76,6 +88,7 @@ class HostilePicturesTest {
         Map<String, Integer> results = new HashMap<>();
         List<Path> files = new ArrayList<>(RealFiles.below("dicom"));
         files.addAll(RealFiles.below("nifti"));
+        files.addAll(RealFiles.below("meg"));
 
         for (Path file : files) {
             draw(Files.readAllBytes(file), results);

@@ -106,7 +106,7 @@ class NiftiPictureTest {
         byte[] image = header(1, ByteOrder.LITTLE_ENDIAN, 4_096 * 2_000, 2, 2, 4_096, 2_000)
                 .array();
 
-        BufferedImage picture = DrawingProcess.draw(image);
+        BufferedImage picture = DrawingProcess.draw(image, 0, false);
 
         assertThat(picture.getWidth()).isEqualTo(1_024);
         assertThat(picture.getHeight()).isEqualTo(500);

@@ -56,6 +56,7 @@ final class CatalogueTables {
             "restore_finding",
             "drill",
             "archive_restore",
+            "flywheel_restored",
             "arrival",
             "morning_report",
             "morning_report_site",
@@ -78,10 +79,15 @@ final class CatalogueTables {
                 "home_reading",
                 "nothing is proven in a rebuilt catalogue, so there is nothing to compare with at home");
         reasons.put("home_damage", "what was found at home is also in findings");
+        reasons.put("origin_check", "checked anew from when everything was delivered");
+        reasons.put("origin_damage", "found anew by the next check");
         reasons.put("companions", "told again when a header is read again");
         reasons.put("image", "nothing is proven in a rebuilt catalogue, so there is nothing to commit to");
         reasons.put("commitment", "whoever waits for an answer asks again");
         reasons.put("own_file", "the site is read anew");
+        for (String table : List.of("restore_batch", "restore_batch_item")) {
+            reasons.put(table, "work that no other service continues; the restores themselves are in");
+        }
         reasons.put("protection", "counted from the manifests, with nothing safe");
         for (String table : List.of("transfer_unit", "run_worker", "offered_look", "settling")) {
             reasons.put(table, "work of a run that no other service continues");
@@ -103,7 +109,7 @@ final class CatalogueTables {
     /**
      * A table as PostgreSQL knows it; names as SQL writes them.
      *
-     * @param columns without generated ones
+     * @param columns without generated ones, and the entries of series: an experiment may be read from its bag, with other numbers
      * @param key of its primary key, else of a unique index
      * @param references foreign keys to other tables
      */
@@ -177,6 +183,7 @@ final class CatalogueTables {
                         select c.relname as name,
                                array(select quote_ident(attname) from pg_attribute
                                      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
+                                       and (c.relname, attname) <> ('image_series', 'entry_nos')
                                      order by attnum) as columns,
                                array(select quote_ident(a.attname)
                                      from unnest((select i.indkey::int2[] from pg_index i

@@ -3,7 +3,7 @@ package dozo.restore;
 import dozo.copy.Copy;
 
 /**
- * A restore into an archive. An entry is verified if the archive has an instance with its bytes. Its progress counts
+ * A restore into an archive or a Flywheel. An entry is verified if that has an instance or file with its bytes. Its progress counts
  * files and links, not folders.
  */
 public interface ArchiveRestore extends Copy {
@@ -11,11 +11,11 @@ public interface ArchiveRestore extends Copy {
     /**
      * What was counted so far.
      *
-     * @param studies with a verified instance
-     * @param series with a verified instance
-     * @param sent instances that were sent and are verified
-     * @param foundEqual instances that were there before
-     * @param differing instances of which the archive has other bytes
+     * @param studies with a verified instance; of a Flywheel, sessions
+     * @param series with a verified instance; of a Flywheel, acquisitions
+     * @param sent instances or files that were sent and are verified
+     * @param foundEqual instances or files that were there before
+     * @param differing instances or files of which the archive has other bytes
      * @param notSent files and links that were not sent, or not accepted
      */
     record Counts(long studies, long series, long sent, long foundEqual, long differing, long notSent) {

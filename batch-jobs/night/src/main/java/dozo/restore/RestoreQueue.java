@@ -13,6 +13,7 @@ import dozo.db.LostDatabase;
 import dozo.file.FilePath;
 import dozo.file.Selection;
 import dozo.ledger.Failure;
+import dozo.ledger.Sight;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments;
@@ -25,6 +26,7 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
+import dozo.restore.BatchTurns.Due;
 import dozo.restore.HomePlaces.HomePlace;
 import dozo.restore.Restores.RestoreState;
 import dozo.restore.Restores.Took;
@@ -32,6 +34,7 @@ import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Executors;
@@ -53,6 +56,8 @@ import org.springframework.transaction.TransactionException;
  * <p>The folder of a restore is checked at the request and again at the beginning. From then on it is held open, so
  * that a user who may write above it cannot redirect the restore (ADR 0049).
  *
+ * <p>While no restore waits, the experiments of {@linkplain RestoreBatches batches} are requested, one after the other.
+ *
  * <p>Drills are restores of this queue into a scratch folder. They wait for backups and for people (ADR 0066).
  */
 @Component
@@ -67,7 +72,7 @@ public class RestoreQueue implements SmartLifecycle {
     /** How long a running restore may take to stop when the process ends. */
     private static final long LEAVING_SECONDS = 25;
 
-    private static final Progress NONE = new Progress(0, 0, false, 0, 0, 0, 0);
+    static final Progress NONE = new Progress(0, 0, false, 0, 0, 0, 0);
 
     private static final Logger LOG = LoggerFactory.getLogger(RestoreQueue.class);
 
@@ -80,6 +85,8 @@ public class RestoreQueue implements SmartLifecycle {
     private final Sites sites;
     private final ActiveService active;
     private final SiteLanes lanes;
+    private final RestoreBatches batches;
+    private final BatchTurns turns;
     private final @Nullable Archives archives;
     private @Nullable ScheduledExecutorService executor;
 
@@ -103,6 +110,8 @@ public class RestoreQueue implements SmartLifecycle {
             Sites sites,
             ActiveService active,
             SiteLanes lanes,
+            RestoreBatches batches,
+            BatchTurns turns,
             Optional<Archives> archives) {
         this.restores = restores;
         this.places = places;
@@ -113,6 +122,8 @@ public class RestoreQueue implements SmartLifecycle {
         this.sites = sites;
         this.active = active;
         this.lanes = lanes;
+        this.batches = batches;
+        this.turns = turns;
         this.archives = archives.orElse(null);
     }
 
@@ -125,6 +136,11 @@ public class RestoreQueue implements SmartLifecycle {
      */
     public synchronized KeptRestore request(
             Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder, String actor) {
+        Target target = folder(experiment, manifest, selection, site, folder);
+        return added(experiment, manifest, selection, site, target, actor);
+    }
+
+    private Target folder(Experiment experiment, Manifest manifest, Selection selection, Site site, Path folder) {
         Path target = places.find(experiment.project(), folder);
         try (Restore restore = restore(experiment.name(), manifest, selection, site, target, false)) {
             refuseUnmatched(experiment, restore.mayMatch());
@@ -137,7 +153,7 @@ public class RestoreQueue implements SmartLifecycle {
             throw new Refusal(
                     "folder", "%s cannot be read: %s", TargetFolder.shown(target), String.valueOf(e.getMessage()));
         }
-        return added(experiment, manifest, selection, site, new Target.Folder(target), actor);
+        return new Target.Folder(target);
     }
 
     /**
@@ -149,10 +165,15 @@ public class RestoreQueue implements SmartLifecycle {
      */
     public synchronized KeptRestore requestInPlace(
             Experiment experiment, Manifest manifest, Selection selection, Site site, String actor) {
+        Target target = source(experiment, manifest, selection, site);
+        return added(experiment, manifest, selection, site, target, actor);
+    }
+
+    private Target source(Experiment experiment, Manifest manifest, Selection selection, Site site) {
         HomePlace place = homes.of(experiment);
         refuseUnmatched(
                 experiment, part(experiment.name(), manifest, selection, site).mayMatch());
-        return added(experiment, manifest, selection, site, new Target.InPlace(place.source(), place.aside()), actor);
+        return new Target.InPlace(place.source(), place.aside());
     }
 
     /**
@@ -174,6 +195,51 @@ public class RestoreQueue implements SmartLifecycle {
         return added(experiment, manifest, selection, site, archive, actor);
     }
 
+    /**
+     * Requests the restores of many experiments, one after the other, and returns before they are done.
+     *
+     * @param sight only these experiments can be chosen
+     * @param asOf of each experiment the latest manifest at this time; null: the latest
+     * @return the number of the batch
+     * @throws Refusal if an experiment in the list is unknown or repeated, nothing or too much is chosen, there is no such archive,
+     *     the folder is not allowed for each project, or too many batches wait
+     */
+    public long requestBatch(
+            Sight sight, Chosen chosen, @Nullable Instant asOf, BatchTarget target, Site site, String actor) {
+        if (target instanceof Target.Archive archive) {
+            archives().check(archive.origin());
+        }
+        long id = turns.add(sight, chosen, asOf, target, site, actor);
+        goFirst();
+        return id;
+    }
+
+    /**
+     * Stops a batch and its restore that waits or runs. What is restored stays.
+     *
+     * @throws Refusal if it has ended, or has experiments that the user does not see
+     */
+    public synchronized void stopBatch(Sight sight, long id, String actor) {
+        turns.stop(sight, id, actor).filter(restore -> !isEnding(restore)).ifPresent(restore -> stop(restore, actor));
+    }
+
+    /** Returns whether a restore has a result that may not be recorded yet. */
+    private boolean isEnding(long id) {
+        return restores.latest()
+                .filter(now -> now.id == id && now.over && now.ended)
+                .isPresent();
+    }
+
+    /**
+     * Lets a batch that has ended do what is not complete.
+     *
+     * @throws Refusal if it goes on or is complete, or has experiments that the user does not see
+     */
+    public void resumeBatch(Sight sight, long id, String actor) {
+        turns.resume(sight, id, actor);
+        goFirst();
+    }
+
     private Archives archives() {
         if (archives == null) {
             throw new Refusal("origin", "this program has no origins");
@@ -190,12 +256,17 @@ public class RestoreQueue implements SmartLifecycle {
     private KeptRestore added(
             Experiment experiment, Manifest manifest, Selection selection, Site site, Target target, String actor) {
         KeptRestore added = restores.add(experiment, manifest, selection, site, target, actor);
+        goFirst();
+        return added;
+    }
+
+    /** Puts back a drill that is under way, and looks for what is to do. */
+    private synchronized void goFirst() {
         underWay().filter(now -> now.drill).ifPresent(now -> {
             now.putBack = true;
             now.thread.interrupt();
         });
         look();
-        return added;
     }
 
     /**
@@ -226,7 +297,7 @@ public class RestoreQueue implements SmartLifecycle {
      */
     public synchronized void stop(long id, String actor) {
         Optional<BegunRestore> begun = restores.latest().filter(now -> now.id == id);
-        if (begun.filter(now -> now.over && now.ended).isPresent()) {
+        if (isEnding(id)) {
             throw Restores.hasEnded(id);
         }
         restores.stopping(id, actor);
@@ -295,7 +366,53 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     private Optional<KeptRestore> next() {
-        return active.isHere() && !leaving ? restores.next() : Optional.empty();
+        if (!isHere()) {
+            return Optional.empty();
+        }
+        Optional<KeptRestore> next = restores.next();
+        return next.isEmpty() || (next.get().drill() && next.get().state() == RestoreState.WAITING)
+                ? ofBatch().or(() -> next)
+                : next;
+    }
+
+    private boolean isHere() {
+        return active.isHere() && !leaving;
+    }
+
+    /** Requests the restore whose turn it is in a batch, if no other one waits. What cannot be requested is skipped. */
+    private Optional<KeptRestore> ofBatch() {
+        Optional<Due> due = turns.due();
+        while (due.isPresent() && isHere()) {
+            Optional<KeptRestore> requested = requested(due.get());
+            if (requested.isPresent()) {
+                return requested;
+            }
+            due = turns.due();
+        }
+        return Optional.empty();
+    }
+
+    /** Empty: it was refused. */
+    private synchronized Optional<KeptRestore> requested(Due due) {
+        try {
+            Experiment experiment = experiments.find(due.experiment()).orElseThrow();
+            Manifest manifest = Optional.ofNullable(due.manifest())
+                    .flatMap(number -> manifests.find(experiment.id(), number))
+                    .orElseThrow(() ->
+                            new Refusal("manifest", "%s has no manifest: it was never backed up", due.experiment()));
+            Site site = sites.findEvenRemoved(due.site()).orElseThrow();
+            Target target = switch (due.target()) {
+                case BatchTarget.Below(Path folder) ->
+                    folder(experiment, manifest, Selection.ALL, site, folder.resolve(BatchTarget.name(experiment)));
+                case BatchTarget.Sources _ -> source(experiment, manifest, Selection.ALL, site);
+                case Target.Archive archive -> archive;
+            };
+            return Optional.of(turns.request(due, experiment, manifest, site, target));
+        } catch (Refusal refused) {
+            LOG.warn("batch {}: {} is not restored: {}", due.batch(), due.experiment(), refused.getMessage());
+            turns.refuse(due, String.valueOf(refused.getMessage()));
+            return Optional.empty();
+        }
     }
 
     private void work(KeptRestore kept) {
@@ -380,7 +497,7 @@ public class RestoreQueue implements SmartLifecycle {
     private boolean isTriedAgain(KeptRestore kept, BegunRestore now, Exception e) {
         RemoteException lost = Failure.cause(e, RemoteException.class);
         boolean brought = now.hasBrought();
-        boolean answered = brought || kept.state() == RestoreState.RUNNING;
+        boolean answered = brought || kept.state() == RestoreState.RUNNING || batches.has(kept.id());
         if (kept.drill()
                 || lost == null
                 || !(lost.reason() == Reason.LOST || (answered && lost.reason() == Reason.UNREACHABLE))) {

@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -234,6 +235,14 @@ public class Restores {
                                or not exists (select from run where kind not in ('scrub', 'homeScrub') and state = 'RUNNING'))
                         order by r.state = 'WAITING', d.restore_id is not null, r.restore_id limit 1
                         """, Map.of()).stream().findFirst();
+    }
+
+    /** Returns the sites from which a restore, not a drill, runs. */
+    public Set<Integer> sitesInUse() {
+        return Set.copyOf(jdbc.sql("""
+                        select distinct site_id from restore r
+                        where ended_at is null and state = 'RUNNING' and not exists (select from drill d where d.restore_id = r.restore_id)
+                        """).query((row, n) -> row.getInt(1)).list());
     }
 
     /** Returns at most {@code limit} restores of an experiment before one, the latest first. Drills are not among them. */

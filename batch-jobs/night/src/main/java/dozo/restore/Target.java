@@ -26,5 +26,5 @@ public sealed interface Target {
      * @param origin the name of the origin that it is registered as
      * @param replaces whether it may replace instances that have other bytes; otherwise they stay, and are findings
      */
-    record Archive(String origin, boolean replaces) implements Target {}
+    record Archive(String origin, boolean replaces) implements Target, BatchTarget {}
 }

@@ -11,6 +11,7 @@
             "ledger",
             "manifest",
             "picture",
+            "plan",
             "registry",
             "remote",
             "send",

@@ -5,6 +5,7 @@ import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -19,7 +20,7 @@ import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 import org.springframework.stereotype.Component;
 
 /**
- * Collects piece by piece until nothing is left, or the time limit is over. A request to stop interrupts the current
+ * Collects piece by piece until nothing is left, or the time limit is over; at the end of the night, checks origins in the same way. A request to stop interrupts the current
  * piece, because it may be a terabyte; a restart continues from what has arrived.
  *
  * <p>NB: this is not a {@code StoppableTasklet}. The framework would write the state of such a step concurrently with
@@ -30,13 +31,20 @@ import org.springframework.stereotype.Component;
 class CollectStep implements Tasklet {
 
     private final @Nullable Collecting collecting;
+    private final @Nullable Rechecking rechecking;
     private final Replications replications;
     private final NightFlows flows;
     private final InstantSource clock;
     private volatile @Nullable FutureTask<Boolean> underWay;
 
-    CollectStep(Optional<Collecting> collecting, Replications replications, NightFlows flows, InstantSource clock) {
+    CollectStep(
+            Optional<Collecting> collecting,
+            Optional<Rechecking> rechecking,
+            Replications replications,
+            NightFlows flows,
+            InstantSource clock) {
         this.collecting = collecting.orElse(null);
+        this.rechecking = rechecking.orElse(null);
         this.replications = replications;
         this.flows = flows;
         this.clock = clock;
@@ -51,7 +59,7 @@ class CollectStep implements Tasklet {
         }
         long left = began(step).plus(collecting.limit()).toEpochMilli() - clock.millis();
         try {
-            boolean more = piece(collecting, flows.early(run, NightlyBackupJob.site(step)), left);
+            boolean more = piece(() -> collecting.next(run), flows.early(run, NightlyBackupJob.site(step)), left);
             contribution.incrementWriteCount(1);
             return RepeatStatus.continueIf(more);
         } catch (TimeoutException e) {
@@ -61,6 +69,30 @@ class CollectStep implements Tasklet {
             // The framework checks for a stop before the next call; if it does call again, the piece is repeated.
             return RepeatStatus.CONTINUABLE;
         }
+    }
+
+    /** Checks origins, in the same way: what was delivered is of no concern to a retry or a replication. */
+    RepeatStatus check(StepContribution contribution, ChunkContext chunk) throws Exception {
+        StepExecution step = contribution.getStepExecution();
+        long run = NightlyBackupJob.run(step);
+        if (rechecking == null || rechecking.limit().isZero()) {
+            return RepeatStatus.FINISHED;
+        }
+        try {
+            piece(
+                    () -> {
+                        rechecking.check(run);
+                        return false;
+                    },
+                    flows.early(run, NightlyBackupJob.site(step)),
+                    rechecking.limit().toMillis());
+        } catch (TimeoutException e) {
+            // What is left is due in the next night.
+        } catch (CancellationException e) {
+            return RepeatStatus.CONTINUABLE;
+        }
+        rechecking.conclude(run);
+        return RepeatStatus.FINISHED;
     }
 
     /**
@@ -75,8 +107,8 @@ class CollectStep implements Tasklet {
     }
 
     /** Runs one piece; when it returns or throws, nothing writes any longer. */
-    private boolean piece(Collecting collecting, NightFlow flow, long millis) throws Exception {
-        FutureTask<Boolean> piece = new FutureTask<>(() -> collecting.next(flow.run()));
+    private boolean piece(Callable<Boolean> work, NightFlow flow, long millis) throws Exception {
+        FutureTask<Boolean> piece = new FutureTask<>(work);
         Thread thread = Thread.ofVirtual().name("collect-" + flow.run()).unstarted(piece);
         underWay = piece;
         // NB: afterwards. A request to stop that found no piece was told to the flow before.

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.file.Zoned;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
@@ -32,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -191,13 +189,7 @@ record HomeScrubSteps(
     }
 
     private static String rightSide(Experiment experiment, List<AtSite> sites) {
-        String copies = sites.stream()
-                .map(each -> "%s (%s, last read at %s)"
-                        .formatted(
-                                each.site(),
-                                each.copyIsSealed() ? "as it was sent" : "damaged, or other bytes",
-                                Zoned.text(each.lastReadAt())))
-                .collect(Collectors.joining(", "));
+        String copies = HomeReadings.copies(sites);
         if (sites.stream().noneMatch(AtSite::copyIsSealed)) {
             return "No site is known to have what was sent; keep everything. Copies: "
                     + (copies.isEmpty() ? "none" : copies);

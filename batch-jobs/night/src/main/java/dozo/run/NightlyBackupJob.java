@@ -27,7 +27,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * The job {@code nightlyBackup}: check the site, erase, collect; then read sources, send in partitions and settle,
- * concurrently; compare, sweep, anchor, record, prune. A job instance is a run; the run's number is the only identifying
+ * concurrently; compare, sweep, anchor, record, prune, check origins. A job instance is a run; the run's number is the only identifying
  * parameter. Spring Batch manages the steps and which of them a restart repeats. Their progress is in Dozo's own
  * tables, and no reader's state is stored (ADR 0054).
  */
@@ -95,6 +95,10 @@ record NightlyBackupJob(
                         })
                         .build())
                 .next(alone("prune", flow -> retention.prune(() -> !flow.ends()))
+                        .build())
+                // Last, because nothing waits for it.
+                .next(new StepBuilder("checkOrigins", repository)
+                        .tasklet(collectStep::check, new ResourcelessTransactionManager())
                         .build())
                 .end()
                 .build();

@@ -7,6 +7,7 @@ import dozo.registry.SiteTimetable;
 import dozo.registry.SiteTimetable.Allowance;
 import dozo.registry.SiteTimetables;
 import dozo.registry.Sites.Site;
+import dozo.restore.Restores;
 import dozo.send.Throttle;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +31,7 @@ public class SiteHours {
     private static final Logger LOG = LoggerFactory.getLogger(SiteHours.class);
 
     private final SiteTimetables timetables;
+    private final Restores restores;
     private final ZoneId zone;
     private final InstantSource clock;
     private final Map<Integer, Throttle> throttles = new ConcurrentHashMap<>();
@@ -42,8 +45,9 @@ public class SiteHours {
      */
     public record Now(List<String> rules, Allowance allowance, Optional<ZonedDateTime> until) {}
 
-    SiteHours(SiteTimetables timetables, ZoneId zone, InstantSource clock) {
+    SiteHours(SiteTimetables timetables, Restores restores, ZoneId zone, InstantSource clock) {
         this.timetables = timetables;
+        this.restores = restores;
         this.zone = zone;
         this.clock = clock;
     }
@@ -113,7 +117,7 @@ public class SiteHours {
     Throttle throttle(int siteId) {
         return throttles.computeIfAbsent(siteId, id -> {
             Throttle throttle = new Throttle(0, change -> LOG.info("site {} yields to other users: {}", id, change));
-            apply(id, timetables.of(id), throttle);
+            apply(id, timetables.of(id), restores.sitesInUse(), throttle);
             return throttle;
         });
     }
@@ -129,13 +133,16 @@ public class SiteHours {
             return;
         }
         Map<Integer, SiteTimetable> all = timetables.all();
-        throttles.forEach((site, throttle) -> apply(site, all.getOrDefault(site, SiteTimetable.NONE), throttle));
+        Set<Integer> restored = restores.sitesInUse();
+        throttles.forEach(
+                (site, throttle) -> apply(site, all.getOrDefault(site, SiteTimetable.NONE), restored, throttle));
     }
 
-    private void apply(int siteId, SiteTimetable timetable, Throttle throttle) {
+    /** NB: runs yield to restores, too: somebody waits for these. */
+    private void apply(int siteId, SiteTimetable timetable, Set<Integer> restored, Throttle throttle) {
         Allowance now = timetable.at(local());
         throttle.limit(Math.ceilDiv(now.bytesPerSecond(), (long) shares.getOrDefault(siteId, 1)));
-        throttle.yielding(now.yielding());
+        throttle.yielding(now.yielding() || restored.contains(siteId));
     }
 
     private ZonedDateTime local() {

@@ -12,6 +12,7 @@
             "record",
             "registry",
             "remote",
+            "restore",
             "send",
             "setting",
             "source",

@@ -369,7 +369,7 @@ public class ClaimedUnits {
                 those));
         verdicts.putAll(ofHeaders(claim.experimentId(), headers.keySet(), verdicts.keySet()));
         problems.addAll(judged(claim.experimentId(), verdicts));
-        series.add(claim.experimentId(), List.copyOf(instances.values()));
+        series.add(claim.experimentId(), instances);
         if (ingest.images()) {
             images.add(claim.experimentId(), instances);
         }

@@ -85,6 +85,11 @@ class RecordsTest {
                 .containsAll(CatalogueTables.GROWING)
                 .contains("experiment", "project", "dozo_user", "site")
                 .doesNotContain("api_token", "receipt", "batch_job_instance");
+        assertThat(CatalogueTables.ofBase(jdbc))
+                .as("numbers of entries are only in the records that have the entries")
+                .flatExtracting(Table::columns)
+                .contains("instance_numbers")
+                .doesNotContain("entry_no", "entry_nos");
         assertThat(all.stream()
                         .filter(table -> table.columns().containsAll(List.of("experiment_id", "entry_no"))
                                 && table.key().equals(List.of("experiment_id", "entry_no")))

@@ -353,6 +353,51 @@ class ContentIT {
                         tuple(10, "T1w", 1L, State.UNKNOWN, ""));
     }
 
+    private List<Long> seriesBytes() {
+        return night.get(AllSeries.class).of(night.experiment().id()).stream()
+                .map(Series::bytes)
+                .toList();
+    }
+
+    /** However often a file was read, it counts once, and only while it is there. */
+    @Test
+    void aSeriesHasTheBytesOfItsCurrentFiles() throws Exception {
+        open();
+        for (int i = 1; i <= 3; i++) {
+            instance("a-" + i, "7", i);
+        }
+        instance("b", "8", 1);
+        long bytes = Files.size(source.resolve("a-1"));
+        night.complete();
+        assertThat(seriesBytes()).containsExactly(3 * bytes, bytes);
+
+        try (LoopbackSite other =
+                LoopbackSite.openSsh(folder.resolve("sshd-2"), Files.createDirectory(folder.resolve("second")), 0)) {
+            night.get(Sites.class).save("second", other.address(), "test");
+            night.assertComplete(night.run("second"));
+        }
+        assertThat(seriesBytes()).containsExactly(3 * bytes, bytes);
+
+        instance("a-10", "7", 10);
+        Files.delete(source.resolve("a-1"));
+        Files.delete(source.resolve("b"));
+        night.complete();
+        assertThat(seriesBytes()).containsExactly(2 * bytes + Files.size(source.resolve("a-10")), 0L);
+    }
+
+    @Test
+    void theBytesOfASeriesThatWasRecordedWithoutThemAreUnknown() throws Exception {
+        open();
+        instance("a", "7", 1);
+        night.complete();
+        night.update("""
+                insert into image_series (experiment_id, series_uid, description, instance_numbers)
+                select experiment_id, series_uid, '', instance_numbers from image_series
+                """);
+
+        assertThat(seriesBytes()).containsExactly((Long) null);
+    }
+
     @Test
     void aNightKnowsWhichImagesItHasProven() throws Exception {
         open("dozo.ingest.images=true");

@@ -9,6 +9,7 @@ import dozo.copy.Trees;
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.SiteTimetables;
+import dozo.restore.RestoreQueue;
 import dozo.run.Limits.Bottleneck;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -63,6 +64,29 @@ class SiteHoursIT extends NightAtSite {
         assertThat(bottlenecks(run)).extracting(Bottleneck::limit).contains(Limit.YIELDING);
         NightlyBackupIT.assertSame(source, bag.resolve("data"));
         assertThat(night.get(SiteHours.class).now(1).allowance().yielding()).isTrue();
+    }
+
+    @Test
+    void aRunYieldsWhileARestoreFromItsSiteRuns() throws Exception {
+        Night.write(folder.resolve("E2"), Map.of("a", "1"));
+        night.register("E2", folder.resolve("E2"));
+        night.complete();
+        writeSource();
+        // NB: nobody works on it.
+        night.get(RestoreQueue.class).stop();
+        night.update("""
+                insert into restore (experiment_id, manifest_no, site_id, folder, state, requested_by, requested_at, started_at)
+                select experiment_id, 1, site_id, '/restored', 'RUNNING', 'lab', now(), now() from experiment, site where code = 'E2'
+                """);
+        night.operations().keepHours();
+
+        Run run = night.operations().start("dr", "operator");
+
+        assertThat(night.await(run).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(bottlenecks(run)).extracting(Bottleneck::limit).contains(Limit.YIELDING);
+        assertThat(night.get(SiteHours.class).now(1).allowance().yielding())
+                .as("not by the timetable")
+                .isFalse();
     }
 
     @Test

@@ -3,6 +3,7 @@ package dozo.archive;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.ProvenRead;
 import dozo.file.Entry;
+import dozo.send.Throttle;
 import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
@@ -11,7 +12,6 @@ import dozo.source.dicom.Parsed;
 import dozo.source.dicom.Tag;
 import dozo.source.dicomweb.Archive.Identity;
 import dozo.source.dicomweb.Archive.Proof;
-import dozo.source.dicomweb.Uid;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +24,7 @@ import java.util.HexFormat;
 final class InstanceRead extends OutputStream {
 
     private static final int PREAMBLE_BYTES = 128;
+    static final String NO_UIDS = "it has no valid StudyInstanceUID, SeriesInstanceUID or SOPInstanceUID";
     private static final byte[] DICM = "DICM".getBytes(StandardCharsets.US_ASCII);
 
     private final Batch batch;
@@ -55,11 +56,11 @@ final class InstanceRead extends OutputStream {
      * @throws NotSent if it is not a Part 10 file, or lacks a UID; a large one is not read to its end
      * @throws ProvenRead.Differs if its bytes have another digest
      */
-    static Fetched of(ProvenRead site, Entry entry, StoredCopy copy, Batch batch, long offset)
+    static Fetched of(ProvenRead site, Entry entry, StoredCopy copy, Batch batch, long offset, Throttle throttle)
             throws IOException, InterruptedException {
         long sizeBytes = entry.facts().sizeBytes();
         InstanceRead read = new InstanceRead(batch, offset, sizeBytes);
-        site.into(read, copy.place(), copy.digest());
+        site.into(new Throttled(read, throttle), copy.place(), copy.digest());
         if (read.length < sizeBytes) {
             throw new NotSent("the copy is shorter than the manifest says");
         }
@@ -82,10 +83,7 @@ final class InstanceRead extends OutputStream {
     }
 
     private static String uid(Header header, Tag tag) throws NotSent {
-        return header.text(tag)
-                .filter(Uid::isPlain)
-                .orElseThrow(
-                        () -> new NotSent("it has no valid StudyInstanceUID, SeriesInstanceUID or SOPInstanceUID"));
+        return header.text(tag).filter(uid -> !uid.isBlank()).orElseThrow(() -> new NotSent(NO_UIDS));
     }
 
     private static NotSent notPart10() {

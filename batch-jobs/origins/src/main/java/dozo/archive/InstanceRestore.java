@@ -13,6 +13,7 @@ import dozo.remote.RemoteException;
 import dozo.restore.ArchiveRestore;
 import dozo.send.Crew;
 import dozo.send.SiteReader;
+import dozo.send.Throttle;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.dicom.DataSet;
 import dozo.source.dicom.HeaderReader;
@@ -51,6 +52,7 @@ final class InstanceRestore implements ArchiveRestore {
     private final ProvenRead site;
     private final Opening opening;
     private final boolean replaces;
+    private final Throttle throttle;
 
     /** UIDs of studies and series with a verified instance. */
     private final Set<String> studies = new HashSet<>();
@@ -79,11 +81,12 @@ final class InstanceRestore implements ArchiveRestore {
         Archive open() throws IOException, InterruptedException;
     }
 
-    InstanceRestore(ManifestPart part, ProvenRead site, Opening opening, boolean replaces) {
+    InstanceRestore(ManifestPart part, ProvenRead site, Opening opening, boolean replaces, Throttle throttle) {
         this.part = part;
         this.site = site;
         this.opening = opening;
         this.replaces = replaces;
+        this.throttle = throttle;
     }
 
     @Override
@@ -170,7 +173,11 @@ final class InstanceRestore implements ArchiveRestore {
                 throw new IllegalStateException("only files with a copy wait");
             }
             try {
-                return Optional.of(InstanceRead.of(site, entry, copy, batch, offset));
+                Fetched read = InstanceRead.of(site, entry, copy, batch, offset, throttle);
+                if (archive.finds(read.proof().identity())) {
+                    return Optional.of(read);
+                }
+                notSent(entry, Problem.NOT_SENT, InstanceRead.NO_UIDS);
             } catch (InstanceRead.NotSent e) {
                 notSent(entry, Problem.NOT_SENT, String.valueOf(e.getMessage()));
             } catch (ProvenRead.Differs e) {

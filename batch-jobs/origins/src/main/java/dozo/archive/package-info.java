@@ -1,4 +1,4 @@
-/** Sends restored DICOM instances back into the archives that experiments are collected from. */
+/** Sends restored DICOM instances and sessions back into the archives and Flywheels that experiments are collected from. */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
@@ -9,9 +9,11 @@
             "remote",
             "restore",
             "send",
+            "setting",
             "source :: delivery",
             "source :: dicom",
-            "source :: dicomweb"
+            "source :: dicomweb",
+            "source :: flywheel"
         })
 package dozo.archive;
 

@@ -38,7 +38,24 @@ public record CollectSettings(
                 min = "0B",
                 max = "100TB")
         @DefaultValue("1GB")
-        DataSize roomLeft) {
+        DataSize roomLeft,
+
+        @Setting(
+                value = "the promised maximum age of the last check of each delivered file in its origin; 0s: never",
+                min = "0s",
+                max = "3660d")
+        @DefaultValue("365d")
+        Duration checkAge,
+
+        @Setting(value = "the time limit for such checks in a night", min = "1s", max = "24h") @DefaultValue("1h")
+        Duration checkLimit,
+
+        @Setting(
+                value = "the maximum number of bytes downloaded for such checks in a night",
+                min = "1B",
+                max = "1000TB")
+        @DefaultValue("500GB")
+        DataSize checkBytes) {
 
     /** Returns the time limits and retries for origins' servers. */
     public Limits limits() {

@@ -4,6 +4,7 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.registry.Refusal;
 import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Recheck;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,6 +50,17 @@ public interface Collector {
      * @throws IOException if the spool cannot be read or written
      */
     Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException;
+
+    /**
+     * Checks delivered files of an item again in the origin. Nothing is written. The files of a tree are sources, which home scrubs read.
+     *
+     * @param theirs the id of the origin's own project that contains it, as it was offered
+     * @throws DeliveryException or {@link OriginException} if the item cannot be listed, or the origin no longer answers
+     */
+    default Recheck.Result check(Origin origin, String item, @Nullable String theirs, Recheck.Asked asked)
+            throws IOException, InterruptedException {
+        throw new IllegalStateException("a tree delivers nothing");
+    }
 
     /** Stores further results of a delivery for an experiment, in the same transaction. */
     default void kept(long runId, Arrival arrival, Delivery came) {}

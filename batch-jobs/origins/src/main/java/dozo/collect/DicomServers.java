@@ -20,7 +20,8 @@ public final class DicomServers {
      */
     public static Server of(Origin origin) {
         if (origin.terms().kind() != OriginKind.DICOMWEB) {
-            throw new Refusal("origin", "origin %s is not of the kind dicomweb; choose another one", origin.name());
+            throw new Refusal(
+                    "origin", "origin %s is not of the kind dicomweb or flywheel; choose another one", origin.name());
         }
         return of(origin.terms());
     }

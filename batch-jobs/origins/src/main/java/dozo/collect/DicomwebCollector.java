@@ -11,6 +11,7 @@ import dozo.registry.Scanners;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
+import dozo.source.delivery.Recheck;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.PseudonymousCode;
@@ -192,6 +193,14 @@ class DicomwebCollector implements Collector {
                                 "origin %s, %s: %s, %s"
                                         .formatted(arrival.origin(), remark.name(), remark.reason(), remark.message())))
                         .toList());
+    }
+
+    @Override
+    public Recheck.Result check(Origin origin, String item, @Nullable String theirs, Recheck.Asked asked)
+            throws IOException, InterruptedException {
+        try (Orthanc orthanc = open(origin)) {
+            return new Spool(orthanc, codes, origin.terms().spool(), 1).check(studyUid(orthanc, item), asked);
+        }
     }
 
     @Override

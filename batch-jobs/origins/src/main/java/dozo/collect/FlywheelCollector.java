@@ -8,6 +8,7 @@ import dozo.registry.Refusal;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
+import dozo.source.delivery.Recheck;
 import dozo.source.delivery.Reconciliation;
 import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.ApiKey;
@@ -15,7 +16,8 @@ import dozo.source.flywheel.Changes;
 import dozo.source.flywheel.Changes.Seen;
 import dozo.source.flywheel.Container;
 import dozo.source.flywheel.Flywheel;
-import dozo.source.flywheel.ListedSession;
+import dozo.source.flywheel.Level;
+import dozo.source.flywheel.ListedItem;
 import dozo.source.flywheel.Spool;
 import java.io.IOException;
 import java.net.URI;
@@ -26,11 +28,15 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
-/** Collects the sessions of a Flywheel; each is an item. */
+/**
+ * Collects the sessions of a Flywheel, and the files and metadata of those projects that belong to one of ours; each
+ * session and each project is an item. A project's item is in itself.
+ */
 @Component
 @EnableConfigurationProperties(CollectSettings.class)
 class FlywheelCollector implements Collector {
@@ -59,9 +65,10 @@ class FlywheelCollector implements Collector {
     public Look look(Origin origin, @Nullable String newest) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
             Seen seen = new Changes(flywheel).since(newest == null ? null : Instant.parse(newest));
+            Stream<Container> projects = seen.projects().values().stream().filter(project -> isMapped(origin, project));
             return new Look(
-                    seen.sessions().values().stream()
-                            .map(session -> offer(session, null, null, null))
+                    Stream.concat(seen.sessions().values().stream(), projects)
+                            .map(item -> offer(item, null, null, null))
                             .toList(),
                     seen.changed(),
                     seen.newest() == null ? null : seen.newest().toString(),
@@ -73,11 +80,15 @@ class FlywheelCollector implements Collector {
     @Override
     public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
-            ListedSession told = ListedSession.of(flywheel, offer.item());
+            ListedItem told = ListedItem.of(flywheel, level(offer), offer.item());
             checkAnswers(flywheel, told.missing());
-            Offer known = told.session() == null
+            Offer known = told.container() == null
                     ? offer
-                    : offer(told.session(), told.modality(), (long) told.files().size(), told.bytes());
+                    : offer(
+                            told.container(),
+                            told.modality(),
+                            (long) told.files().size(),
+                            told.bytes());
             return new Delivery(
                     known, told.files().size(), 0, 0, false, Remark.of(told.missing()), Remark.of(told.remarks()));
         }
@@ -86,10 +97,19 @@ class FlywheelCollector implements Collector {
     @Override
     public Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
-            Reconciliation came = new Spool(flywheel, origin.terms().spool(), settings.atOnce()).deliver(offer.item());
+            Spool spool = new Spool(flywheel, origin.terms().spool(), settings.atOnce());
+            Reconciliation came = spool.deliver(level(offer), offer.item());
             checkAnswers(flywheel, came.missing());
             Offer known = offer.with(offer.acquisition(), came.filesTold(), came.bytesTold(), null);
             return Delivery.of(known, List.of(), came);
+        }
+    }
+
+    @Override
+    public Recheck.Result check(Origin origin, String item, @Nullable String theirs, Recheck.Asked asked)
+            throws IOException, InterruptedException {
+        try (Flywheel flywheel = open(origin)) {
+            return new Spool(flywheel, origin.terms().spool(), 1).check(level(item, theirs), item, asked);
         }
     }
 
@@ -154,14 +174,26 @@ class FlywheelCollector implements Collector {
         };
     }
 
-    private static Offer offer(
-            Container session, @Nullable String modality, @Nullable Long files, @Nullable Long bytes) {
-        LocalDate day = session.day();
+    private static boolean isMapped(Origin origin, Container project) {
+        return origin.terms().project() != null || origin.terms().projects().containsKey(project.id());
+    }
+
+    private static Level level(Offer offer) {
+        return level(offer.item(), offer.theirs());
+    }
+
+    private static Level level(String item, @Nullable String theirs) {
+        return item.equals(theirs) ? Level.PROJECT : Level.SESSION;
+    }
+
+    private static Offer offer(Container item, @Nullable String modality, @Nullable Long files, @Nullable Long bytes) {
+        LocalDate day = item.day();
+        boolean isProject = item.level() == Level.PROJECT;
         return new Offer(
-                session.id(),
-                session.project(),
-                code(session.id()),
-                session.label(),
+                item.id(),
+                isProject ? item.id() : item.project(),
+                code(item.id()),
+                isProject ? "project " + item.label() : item.label(),
                 new Acquisition(modality, null, day != null && Acquisition.isPlausible(day) ? day : null),
                 files,
                 bytes,

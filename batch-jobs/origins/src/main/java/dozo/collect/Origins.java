@@ -44,7 +44,8 @@ public class Origins {
             select o.*, p.code as project,
                    array(select m.theirs from origin_project m where m.origin_id = o.origin_id order by m.theirs) as theirs,
                    array(select mp.code from origin_project m join project mp using (project_id)
-                         where m.origin_id = o.origin_id order by m.theirs) as ours
+                         where m.origin_id = o.origin_id order by m.theirs) as ours,
+                   (select min(checked_at) from origin_checked c where c.origin_id = o.origin_id) as oldest_check_at
             from origin o left join project p using (project_id)
             """;
 
@@ -54,6 +55,7 @@ public class Origins {
             terms(row),
             row.getString("newest"),
             Rows.instant(row, "looked_at"),
+            Rows.instant(row, "oldest_check_at"),
             requireNonNull(Rows.instant(row, "updated_at")));
 
     private final JdbcClient jdbc;
@@ -67,6 +69,7 @@ public class Origins {
      *
      * @param newest where the next look starts, in the origin's own terms; null if everything counts as changed
      * @param lookedAt when its items were last listed
+     * @param oldestCheckAt when the delivered file was checked in the origin whose last check is the oldest; null: there is none
      */
     public record Origin(
             int id,
@@ -74,6 +77,7 @@ public class Origins {
             Terms terms,
             @Nullable String newest,
             @Nullable Instant lookedAt,
+            @Nullable Instant oldestCheckAt,
             Instant updatedAt) {}
 
     public Origins(JdbcClient jdbc, Projects projects, List<Collector> collectors, Ledger ledger, InstantSource clock) {

@@ -16,6 +16,7 @@
             "source :: flywheel",
             "source :: tree",
             "suggest",
+            "verify",
             "worklist"
         })
 package dozo.collect;

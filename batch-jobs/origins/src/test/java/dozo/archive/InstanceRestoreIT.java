@@ -1,7 +1,9 @@
 package dozo.archive;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
@@ -19,6 +21,7 @@ import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.loopback.LoopbackSite;
 import dozo.restore.ArchiveRestore.Counts;
+import dozo.send.Throttle;
 import dozo.source.delivery.Limits;
 import dozo.source.dicomweb.Archive;
 import dozo.source.dicomweb.Archive.Identity;
@@ -38,8 +41,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -225,6 +230,17 @@ class InstanceRestoreIT {
     }
 
     @Test
+    void otherTextInPlaceOfAUidIsPartOfNoRequest() throws Exception {
+        String odd = new String(dicom(1, "S1", 1_000), StandardCharsets.ISO_8859_1).replace("1.2.3.0", "../../0");
+        add("1", odd.getBytes(StandardCharsets.ISO_8859_1));
+
+        assertThat(restore(false).complete()).isFalse();
+
+        assertOnly(Problem.NOT_SENT, "1: it has no valid StudyInstanceUID, SeriesInstanceUID or SOPInstanceUID");
+        assertThat(archive.requests).isEmpty();
+    }
+
+    @Test
     void anArchiveThatCannotBeAskedEndsTheRestoreAndNothingCounts() throws Exception {
         instances(2);
         archive.retrievalStatus = 500;
@@ -288,6 +304,22 @@ class InstanceRestoreIT {
         });
     }
 
+    @Test
+    void aReadWaitsForTheLimitAndAStopEndsTheWait() throws Exception {
+        instances(1);
+        Item item = items.getFirst();
+        try (ProvenRead from = new ProvenRead(site.address());
+                Batch batch = new Batch()) {
+            FutureTask<Fetched> reading = new FutureTask<>(
+                    () -> InstanceRead.of(from, item.entry(), requireNonNull(item.copy()), batch, 0, new Throttle(1)));
+            Thread thread = Thread.ofVirtual().start(reading);
+            await().until(() -> Arrays.stream(thread.getStackTrace())
+                    .anyMatch(frame -> frame.getClassName().equals(Throttle.class.getName())));
+            thread.interrupt();
+            assertThatThrownBy(reading::get).hasStackTraceContaining("the restore is stopped");
+        }
+    }
+
     private Progress restore(boolean replaces) throws IOException, InterruptedException {
         Inventory inventory = (after, limit) -> {
             int from = after.isRoot() ? 0 : 1 + index(after);
@@ -297,7 +329,8 @@ class InstanceRestoreIT {
                 new ManifestPart(inventory, "p/E1", 1, Selection.ALL),
                 new ProvenRead(site.address()),
                 () -> Archive.open(Server.at(archive.address()), LIMITS, wait -> {}, InstantSource.system()),
-                replaces)) {
+                replaces,
+                new Throttle(0))) {
             try {
                 return restore.run(findings::add);
             } finally {

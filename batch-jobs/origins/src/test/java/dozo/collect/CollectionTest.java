@@ -20,9 +20,11 @@ import dozo.remote.Tmpfs;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy;
+import dozo.source.flywheel.Hierarchy.Kind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -32,11 +34,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -65,6 +70,7 @@ class CollectionTest {
     private Emulator emulator;
     private Path spool;
     private Arrivals arrivals;
+    private Origins origins;
     private Collection collection;
 
     @BeforeEach
@@ -87,18 +93,18 @@ class CollectionTest {
     @Test
     void whatDoesNotFitIsNotBroughtAndComesWhenThereIsRoom() throws Exception {
         try (Tmpfs disk = new Tmpfs(spool, "size=2m")) {
-            begin(DataSize.ofMegabytes(2));
+            begin(DataSize.ofMegabytes(3));
             Report full = night();
 
             assertThat(full.state()).isEqualTo(Reconciliations.State.DIFFERS);
-            assertThat(full.missing()).isEqualTo(8);
+            assertThat(full.missing()).isEqualTo(10);
             assertThat(lines(full)).containsOnly("NO_ROOM");
             assertThat(spool).isEmptyDirectory();
 
             disk.remount("size=6m");
             assertThat(night())
                     .extracting(Report::state, Report::itemsComplete)
-                    .containsExactly(Reconciliations.State.EMPTY, 8L);
+                    .containsExactly(Reconciliations.State.EMPTY, 10L);
         }
     }
 
@@ -119,7 +125,7 @@ class CollectionTest {
             disk.remount("size=4m");
             assertThat(night())
                     .extracting(Report::state, Report::itemsComplete)
-                    .containsExactly(Reconciliations.State.EMPTY, 2L);
+                    .containsExactly(Reconciliations.State.EMPTY, 3L);
         }
     }
 
@@ -163,7 +169,7 @@ class CollectionTest {
         assertThat(findings(report)).containsExactly(tuple("NOT_DELIVERED", null));
         assertThat(lines(report)).containsExactly("MANY_GONE");
         assertThat(night().state()).as("said once").isEqualTo(Reconciliations.State.EMPTY);
-        assertThat(Files.list(spool)).hasSize(8);
+        assertThat(Files.list(spool)).hasSize(10);
     }
 
     @Test
@@ -182,7 +188,7 @@ class CollectionTest {
                 .isEmpty();
         assertThat(reports("part_origin_id", "(select origin_id from origin where name = 'fw')"))
                 .extracting(Report::itemsComplete)
-                .containsExactly(8L);
+                .containsExactly(10L);
     }
 
     @Test
@@ -217,7 +223,7 @@ class CollectionTest {
         assertThat(report.state()).isEqualTo(Reconciliations.State.UNUSABLE);
         assertThat(report.message()).startsWith("Flywheel no longer answers");
         emulator.faults.heal();
-        assertThat(night().itemsComplete()).isEqualTo(2);
+        assertThat(night().itemsComplete()).isEqualTo(3);
     }
 
     @Test
@@ -247,12 +253,61 @@ class CollectionTest {
 
         assertThat(item).doesNotExist();
         assertThat(outside.resolve("precious")).hasContent("keep");
-        assertThat(Files.list(spool)).hasSize(7);
+        assertThat(Files.list(spool)).hasSize(9);
         Report report = night();
         assertThat(item).doesNotExist();
         assertThat(report.itemsDismissed()).isEqualTo(1);
         assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
-                .isEqualTo(7);
+                .isEqualTo(9);
+    }
+
+    @Test
+    void onlyAProjectThatBelongsToOneOfOursIsAnItem() throws Exception {
+        String theirs = Hierarchy.id(Kind.PROJECT, 1);
+        begin(DataSize.ofBytes(0));
+        save(null, Map.of(theirs, "p"));
+
+        night();
+
+        assertThat(jdbc.sql("""
+                        select a.theirs || ' ' || a.code || ' ' || a.title || ' ' || a.state from arrival a
+                        where a.item = a.theirs
+                        """).query(String.class).list())
+                .containsExactly("%1$s fw-%1$s project Study 1 COMPLETE".formatted(theirs));
+        assertThat(spool.resolve(theirs).resolve("tree")).isDirectoryContaining("glob:**flywheel.json");
+
+        hierarchy.remove(theirs);
+        assertThat(night().itemsGone()).isEqualTo(1);
+        assertThat(spool.resolve(theirs).resolve("tree")).isNotEmptyDirectory();
+    }
+
+    @Test
+    void whatAnEarlierReleaseHasCollectedGetsItsMetadataAndNoDownload() throws Exception {
+        begin(DataSize.ofBytes(0));
+        night();
+        try (Stream<Path> all = Files.walk(spool)) {
+            for (Path file : all.filter(path -> path.endsWith("flywheel.json")).toList()) {
+                Files.delete(file);
+            }
+        }
+        hierarchy.remove(Hierarchy.session(7));
+        night();
+        // Proposals, and what is gone, do not wait for it.
+        jdbc.sql("update arrival set experiment_id = null, state = 'OFFERED', waiting = false where arrival_id = 6")
+                .update();
+        jdbc.sql("update arrival set waiting = false").update();
+
+        jdbc.sql(new ClassPathResource("db/migration/V202611301805__collect_metadata.sql")
+                        .getContentAsString(StandardCharsets.UTF_8))
+                .update();
+
+        assertThat(jdbc.sql("select count(*) from arrival where waiting")
+                        .query(Long.class)
+                        .single())
+                .isEqualTo(8);
+        assertThat(night().bytesFetched()).isZero();
+        assertThat(spool.resolve(Hierarchy.session(0)).resolve("tree/flywheel.json"))
+                .isNotEmptyFile();
     }
 
     @Test
@@ -275,7 +330,7 @@ class CollectionTest {
                     .isInstanceOf(UncheckedIOException.class)
                     .hasMessageContaining("is no folder of the spool");
         }
-        assertThat(Files.list(folder.resolve("unmounted"))).hasSize(8);
+        assertThat(Files.list(folder.resolve("unmounted"))).hasSize(10);
     }
 
     @Test
@@ -291,7 +346,7 @@ class CollectionTest {
         assertThat(findings(report)).isEmpty();
         assertThat(report)
                 .extracting(Report::state, Report::itemsTried)
-                .containsExactly(Reconciliations.State.EMPTY, 8L);
+                .containsExactly(Reconciliations.State.EMPTY, 10L);
         assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
                 .isZero();
     }
@@ -308,7 +363,7 @@ class CollectionTest {
         assertThat(findings(report)).isEmpty();
         assertThat(night())
                 .extracting(Report::state, Report::itemsComplete)
-                .containsExactly(Reconciliations.State.EMPTY, 8L);
+                .containsExactly(Reconciliations.State.EMPTY, 10L);
     }
 
     @Test
@@ -360,8 +415,15 @@ class CollectionTest {
 
     /** @param meanwhile what a person does with an item while it is described */
     private void begin(DataSize roomLeft, Consumer<String> meanwhile) throws Exception {
-        CollectSettings settings =
-                new CollectSettings(Duration.ofHours(1), 3, Duration.ofMillis(1), Duration.ofSeconds(5), roomLeft);
+        CollectSettings settings = new CollectSettings(
+                Duration.ofHours(1),
+                3,
+                Duration.ofMillis(1),
+                Duration.ofSeconds(5),
+                roomLeft,
+                Duration.ZERO,
+                Duration.ofHours(1),
+                DataSize.ofBytes(1));
         FlywheelCollector collector = new FlywheelCollector(settings, CLOCK) {
             @Override
             public Delivery describe(Origins.Origin origin, Offer offer) throws IOException, InterruptedException {
@@ -370,7 +432,7 @@ class CollectionTest {
                 return told;
             }
         };
-        Origins origins = new Origins(jdbc, projects, List.of(collector), ledger, CLOCK);
+        origins = new Origins(jdbc, projects, List.of(collector), ledger, CLOCK);
         arrivals = new Arrivals(jdbc, new Experiments(jdbc, projects, ledger, CLOCK), origins, ledger, CLOCK);
         collection = new Collection(
                 jdbc,
@@ -381,10 +443,16 @@ class CollectionTest {
                 settings,
                 transactions,
                 CLOCK);
+        save("p", Map.of());
+    }
+
+    private void save(@Nullable String project, Map<String, String> projects) throws IOException {
         Path key = Files.writeString(folder.resolve("key"), emulator.key());
         URI address = URI.create("http://localhost:" + emulator.port());
         origins.save(
-                "fw", new Terms(OriginKind.FLYWHEEL, address, key, List.of(), spool, "p", Map.of(), true, true), "t");
+                "fw",
+                new Terms(OriginKind.FLYWHEEL, address, key, List.of(), spool, project, projects, true, true),
+                "t");
     }
 
     /** Returns the reports of a night of a part. */

@@ -55,7 +55,14 @@ class DismissalsTest {
             PROJECTS,
             List.of(new FlywheelCollector(
                     new CollectSettings(
-                            Duration.ofHours(1), 1, Duration.ofSeconds(1), Duration.ofSeconds(1), DataSize.ofBytes(0)),
+                            Duration.ofHours(1),
+                            1,
+                            Duration.ofSeconds(1),
+                            Duration.ofSeconds(1),
+                            DataSize.ofBytes(0),
+                            Duration.ZERO,
+                            Duration.ofHours(1),
+                            DataSize.ofBytes(1)),
                     CLOCK)),
             LEDGER,
             CLOCK);

@@ -40,7 +40,14 @@ import org.springframework.util.unit.DataSize;
 class StandingsTest {
 
     private static final CollectSettings SETTINGS = new CollectSettings(
-            Duration.ofHours(1), 1, Duration.ofSeconds(1), Duration.ofSeconds(1), DataSize.ofBytes(0));
+            Duration.ofHours(1),
+            1,
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1),
+            DataSize.ofBytes(0),
+            Duration.ZERO,
+            Duration.ofHours(1),
+            DataSize.ofBytes(1));
     private static final InstantSource CLOCK = InstantSource.system();
     private static final URI ADDRESS = URI.create("http://localhost:1");
 
@@ -147,8 +154,15 @@ class StandingsTest {
     }
 
     private List<Standing> standings(DataSize roomLeft) {
-        CollectSettings settings =
-                new CollectSettings(Duration.ofHours(1), 1, Duration.ofSeconds(1), Duration.ofSeconds(1), roomLeft);
+        CollectSettings settings = new CollectSettings(
+                Duration.ofHours(1),
+                1,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                roomLeft,
+                Duration.ZERO,
+                Duration.ofHours(1),
+                DataSize.ofBytes(1));
         return new Standings(jdbc, origins, reconciliations, new Room(jdbc, settings, CLOCK)).page("", 20);
     }
 

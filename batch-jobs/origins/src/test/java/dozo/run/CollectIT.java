@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,7 +91,7 @@ class CollectIT {
         assertThat(report(first))
                 .extracting(
                         Report::state, Report::itemsTold, Report::itemsChanged, Report::itemsTried, Report::filesTold)
-                .containsExactly(Reconciliations.State.EMPTY, 8L, 8L, 8L, 0L);
+                .containsExactly(Reconciliations.State.EMPTY, 10L, 10L, 10L, 0L);
         assertThat(spool).isEmptyDirectory();
         Arrival proposal = arrival(0);
         assertThat(proposal.filesTold()).isEqualTo(6);
@@ -107,7 +108,7 @@ class CollectIT {
         assertThat(arrival(0).state()).isEqualTo(Arrivals.State.COMPLETE);
         assertThat(arrival(0).experiment()).isEqualTo("p/fw-" + Hierarchy.session(0));
         assertThat(night.coverage().safe()).isTrue();
-        assertThat(night.coverage().filesSafe()).isEqualTo(6);
+        assertThat(night.coverage().filesSafe()).as("with flywheel.json").isEqualTo(7);
         assertThat(root.resolve("p/fw-%s/data/acquisitions/run-1~~%s/1_0_scan.dicom.zip"
                         .formatted(Hierarchy.session(0), Hierarchy.acquisition(1))))
                 .hasBinaryContent(hierarchy.content(2));
@@ -119,8 +120,13 @@ class CollectIT {
 
         night.complete();
 
-        assertThat(night.coverage().experiments()).isEqualTo(4);
+        assertThat(night.coverage().experiments())
+                .as("four sessions and their project")
+                .isEqualTo(5);
         assertThat(night.coverage().safe()).isTrue();
+        assertThat(root.resolve("p/fw-%s/data/flywheel.json".formatted(PROJECT)))
+                .content()
+                .contains("Study 0");
         assertThat(arrivals())
                 .filteredOn(each -> each.experiment() == null)
                 .hasSize(4)
@@ -170,11 +176,56 @@ class CollectIT {
         assertThat(moved.title()).isEqualTo("another name");
         assertThat(moved.theirs()).isEqualTo(Hierarchy.id(Kind.PROJECT, 1));
         assertThat(moved.experiment()).isEqualTo(experiment(0));
-        assertThat(night.coverage().experiments()).isEqualTo(8);
+        assertThat(night.coverage().experiments()).isEqualTo(10);
         assertThat(night.coverage().safe()).isTrue();
         assertThat(root.resolve("%s/data/acquisitions/run-0~~%s/0_0_scan.dicom.zip"
                         .formatted(experiment(0), Hierarchy.acquisition(0))))
                 .hasContent("a new version");
+    }
+
+    @Test
+    void aChangeOfMetadataAloneIsANewVersionOfOneFile() throws Exception {
+        save("p", true);
+        night.complete();
+        long safe = night.coverage().filesSafe();
+        hierarchy
+                .tell(Hierarchy.session(1), "tags", List.of("checked"))
+                .tell(Hierarchy.session(1), "modified", Hierarchy.written(Hierarchy.BEGINNING.plusSeconds(7_200)));
+
+        Run run = night.complete();
+
+        assertThat(report(run).bytesFetched()).isZero();
+        try (Stream<Path> versions = Files.walk(root.resolve(".dozo/versions"))) {
+            assertThat(versions.filter(Files::isRegularFile)
+                            .filter(path -> path.toString().contains("/data/")))
+                    .singleElement()
+                    .satisfies(path -> assertThat(path)
+                            .endsWithRaw(Path.of("data/flywheel.json"))
+                            .content()
+                            .doesNotContain("checked"));
+        }
+        assertThat(night.coverage().filesSafe()).isEqualTo(safe);
+        assertThat(root.resolve("%s/data/flywheel.json".formatted(experiment(1))))
+                .content()
+                .contains("checked");
+    }
+
+    @Test
+    void metadataThatCannotBeReadAreNamedAndTheFilesAreSafe() {
+        save("p", true);
+        emulator.faults.always("/subjects/" + Hierarchy.id(Kind.SUBJECT, 0), Fault.DENIED);
+
+        Run run = night.run();
+
+        assertThat(night.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::experiment)
+                .containsExactlyInAnyOrder(
+                        tuple(Problem.NOT_DELIVERED, experiment(0)),
+                        tuple(Problem.NOT_DELIVERED, experiment(1)),
+                        // As a proposal, of which nothing is delivered.
+                        tuple(Problem.NOT_DELIVERED, null));
+        assertThat(arrival(0).state()).isEqualTo(Arrivals.State.ARRIVING);
+        assertThat(night.coverage().safe()).isTrue();
     }
 
     @Test
@@ -190,7 +241,7 @@ class CollectIT {
                 .extracting(Reconciliations.ReportLine::reason, Reconciliations.ReportLine::experiment)
                 .containsExactly(tuple("NOT_TOLD", experiment(1)));
         assertThat(arrival(1).state()).isEqualTo(Arrivals.State.GONE);
-        assertThat(night.coverage().experiments()).isEqualTo(8);
+        assertThat(night.coverage().experiments()).isEqualTo(10);
         assertThat(night.coverage().safe()).isTrue();
     }
 
@@ -256,8 +307,8 @@ class CollectIT {
 
         Run second = night.complete();
 
-        assertThat(report(second).itemsComplete()).isEqualTo(8);
-        assertThat(night.coverage().experiments()).isEqualTo(9);
+        assertThat(report(second).itemsComplete()).isEqualTo(10);
+        assertThat(night.coverage().experiments()).isEqualTo(11);
         assertThat(night.coverage().safe()).isTrue();
     }
 
@@ -338,9 +389,9 @@ class CollectIT {
     /** Session 3 was being delivered: files that had arrived are not requested again. */
     private void assertGoneOnWith(Run run) {
         night.assertComplete(run);
-        assertThat(night.coverage().experiments()).isEqualTo(8);
+        assertThat(night.coverage().experiments()).isEqualTo(10);
         assertThat(night.coverage().safe()).isTrue();
-        assertThat(report(run).itemsComplete()).isEqualTo(8);
+        assertThat(report(run).itemsComplete()).isEqualTo(10);
         for (int session = 0; session < 3; session++) {
             assertThat(emulator.downloads(hierarchy.file(session * 2, 0))).isEqualTo(1);
         }

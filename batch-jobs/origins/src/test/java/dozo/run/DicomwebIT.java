@@ -4,78 +4,38 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Arrival;
-import dozo.collect.OriginKind;
 import dozo.collect.Origins;
 import dozo.collect.Reconciliations;
-import dozo.collect.Terms;
-import dozo.db.TestDatabase;
+import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Sight;
-import dozo.loopback.LoopbackSite;
 import dozo.registry.Projects;
 import dozo.registry.Scanners;
 import dozo.run.Runs.Run;
-import dozo.source.dicom.SharedData;
-import dozo.source.dicomweb.OrthancServer;
 import dozo.source.dicomweb.Spool;
 import dozo.worklist.Studies;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * After a night, everything that storescu sent to a real Orthanc is verified at a real sshd; irregularities are
  * findings.
  */
-class DicomwebIT {
+class DicomwebIT extends NightWithOrthanc {
 
     private static final String STUDY = "1.2.840.113619.6.44.278690555559257603308263179064563144783";
 
-    @TempDir
-    Path folder;
-
-    private Path corpus;
-    private Path root;
-    private OrthancServer orthanc;
-    private LoopbackSite site;
-    private Night night;
-
     @BeforeEach
     void open() throws IOException {
-        corpus = SharedData.folder();
-        root = Files.createDirectory(folder.resolve("dr"));
-        orthanc = new OrthancServer(Files.createDirectory(folder.resolve("orthanc")), 1, true);
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        night = new Night(TestDatabase.fresh(), site.address(), OwnModules.ORIGINS, "dozo.collect.first-wait=1ms");
         night.get(Projects.class).create("p", "", "test");
-        Path spool = Files.createDirectory(folder.resolve("spool"));
-        URI address = URI.create(orthanc.address());
-        night.get(Origins.class)
-                .save(
-                        "pacs",
-                        new Terms(OriginKind.DICOMWEB, address, null, List.of(), spool, "p", Map.of(), true, true),
-                        "test");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        if (night != null) {
-            night.close();
-            site.close();
-        }
-        if (orthanc != null) {
-            orthanc.close();
-        }
+        origin(orthanc.address(), true);
     }
 
     @Test
@@ -135,6 +95,39 @@ class DicomwebIT {
         assertThat(dicomFilesAtTheSite()).isEqualTo(2);
         assertThat(arrivals().getFirst().state()).isEqualTo(Arrivals.State.COMPLETE);
         night.complete();
+    }
+
+    @Test
+    void whatRotsInOrthancIsFoundWithinThePromisedAge() throws Exception {
+        orthanc.store(corpus.resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"));
+        orthanc.awaitStable();
+        night.complete();
+        // Otherwise its memory answers.
+        orthanc.stop();
+        try (Stream<Path> stored = Files.walk(folder.resolve("orthanc/db"))) {
+            Trees.flip(
+                    stored.filter(file -> file.getFileName().toString().matches("[0-9a-f]{8}-.*"))
+                            .sorted()
+                            .findFirst()
+                            .orElseThrow(),
+                    9_000);
+        }
+        orthanc.start();
+        night.jdbc()
+                .sql("update origin_check set checked_at = now() - interval '300 days'")
+                .update();
+
+        Run run = night.run();
+
+        night.assertOnly(run, Problem.ORIGIN_DIFFERS);
+        assertThat(night.findings(run).getFirst().message())
+                .contains(
+                        "Delete the instance there",
+                        "dozo restore p/dcm-",
+                        "--to orthanc pacs",
+                        "Copies: dr (as it was sent");
+        assertThat(night.get(Origins.class).find("pacs").orElseThrow().oldestCheckAt())
+                .isAfter(run.startedAt());
     }
 
     @Test

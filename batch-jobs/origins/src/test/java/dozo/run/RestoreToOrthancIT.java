@@ -3,17 +3,11 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dozo.collect.OriginKind;
-import dozo.collect.Origins;
-import dozo.collect.Terms;
-import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.file.PathPattern;
 import dozo.file.Problem;
 import dozo.file.Selection;
 import dozo.ledger.Ledger;
-import dozo.loopback.LoopbackSite;
 import dozo.manifest.Manifests;
 import dozo.restore.ArchiveRestore.Counts;
 import dozo.restore.KeptRestore;
@@ -22,95 +16,31 @@ import dozo.restore.Restores;
 import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.Restores.RestoreState;
 import dozo.restore.Target;
-import dozo.source.dicom.SharedData;
 import dozo.source.dicomweb.FaultyProxy;
 import dozo.source.dicomweb.FaultyProxy.Fault;
-import dozo.source.dicomweb.OrthancServer;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What was in a real Orthanc and is at a real sshd comes back into an empty Orthanc, byte for byte. */
-class RestoreToOrthancIT {
+class RestoreToOrthancIT extends NightWithOrthanc {
 
     private static final Pattern STOW = Pattern.compile("/dicom-web/studies");
-    private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
     private static final Selection IMAGES =
             new Selection(List.of(), List.of(PathPattern.of("*.dcm".getBytes(StandardCharsets.UTF_8))));
 
-    @TempDir
-    Path folder;
-
-    private Path source;
-    private Path corpus;
-    private OrthancServer orthanc;
-    private LoopbackSite site;
-    private HikariDataSource database;
-    private Night night;
-
     @BeforeEach
     void open() throws IOException {
-        corpus = SharedData.folder();
-        source = Files.createDirectory(folder.resolve("source"));
-        orthanc = orthanc("orthanc", true);
-        Path root = Files.createDirectory(folder.resolve("dr"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
-        database = TestDatabase.fresh();
-        night = new Night(database, site.address(), OwnModules.ORIGINS, "dozo.collect.first-wait=1ms");
         night.register("E1", source);
-        register(orthanc.address());
-    }
-
-    private OrthancServer orthanc(String name, boolean overwrites) throws IOException {
-        return new OrthancServer(Files.createDirectory(folder.resolve(name)), 1, overwrites);
-    }
-
-    /** Registers an archive that no night looks at. */
-    private void register(String address) throws IOException {
-        Path spool = Files.createDirectories(folder.resolve("spool"));
-        night.get(Origins.class)
-                .save(
-                        "pacs",
-                        new Terms(
-                                OriginKind.DICOMWEB,
-                                URI.create(address),
-                                null,
-                                List.of(),
-                                spool,
-                                null,
-                                Map.of(),
-                                false,
-                                false,
-                                null),
-                        "test");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        if (night != null) {
-            night.close();
-            site.close();
-        }
-        if (orthanc != null) {
-            orthanc.close();
-        }
+        origin(orthanc.address(), false);
     }
 
     @Test
@@ -119,12 +49,11 @@ class RestoreToOrthancIT {
                 corpus.resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"),
                 corpus.resolve("philips_dcm_qa_philips/Vanderbilt_2018"));
         Set<String> uids = uids();
-        Set<String> digests = digests();
+        Map<String, String> digests = digests();
         download();
         night.complete();
-        orthanc.close();
-        orthanc = orthanc("new", false);
-        register(orthanc.address());
+        replace("new", false);
+        origin(orthanc.address(), false);
         long before = night.get(Ledger.class).last();
         long began = System.nanoTime();
 
@@ -155,10 +84,9 @@ class RestoreToOrthancIT {
         Set<String> uids = uids();
         download();
         night.complete();
-        orthanc.close();
-        orthanc = orthanc("new", false);
+        replace("new", false);
         try (FaultyProxy proxy = new FaultyProxy(orthanc.address())) {
-            register(proxy.address());
+            origin(proxy.address(), false);
             night.get(RestoreQueue.class).stop();
             long id = request(Selection.ALL, false);
             night.close();
@@ -208,7 +136,7 @@ class RestoreToOrthancIT {
     void otherPixelsStayUnlessSomebodyWantsThemReplaced() throws Exception {
         Path conflicts = corpus.resolve("made_conflicts_and_broken");
         orthanc.store(conflicts.resolve("same_sop_uid_v2_other_pixels.dcm"));
-        Set<String> theirs = digests();
+        Map<String, String> theirs = digests();
         Files.copy(conflicts.resolve("same_sop_uid_v1.dcm"), source.resolve("v1.dcm"));
         night.complete();
 
@@ -222,14 +150,13 @@ class RestoreToOrthancIT {
         KeptRestore replaced = ended(request(IMAGES, true));
         assertThat(replaced.state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(replaced.counts()).isEqualTo(new Counts(1, 1, 1, 0, 0, 0));
-        assertThat(digests()).containsExactly(md5(source.resolve("v1.dcm")));
+        assertThat(digests().values()).containsExactly(md5(source.resolve("v1.dcm")));
     }
 
     @Test
     void anOrthancThatReplacesNothingIsNotBelievedAndOfTwoFilesWithOneUidTheSecondIsAFinding() throws Exception {
-        orthanc.close();
-        orthanc = orthanc("strict", false);
-        register(orthanc.address());
+        replace("strict", false);
+        origin(orthanc.address(), false);
         Path conflicts = corpus.resolve("made_conflicts_and_broken");
         Files.copy(conflicts.resolve("same_sop_uid_v1.dcm"), source.resolve("1.dcm"));
         Files.copy(conflicts.resolve("same_sop_uid_v2_other_pixels.dcm"), source.resolve("2.dcm"));
@@ -242,10 +169,10 @@ class RestoreToOrthancIT {
             assertThat(ended.counts())
                     .isEqualTo(replaces ? new Counts(1, 1, 0, 1, 1, 0) : new Counts(1, 1, 1, 0, 1, 0));
             assertThat(findings(ended)).singleElement().asString().startsWith("ARCHIVE_DIFFERS 2.dcm: ");
-            assertThat(digests()).containsExactly(md5(source.resolve("1.dcm")));
+            assertThat(digests().values()).containsExactly(md5(source.resolve("1.dcm")));
         }
         ended(request(Selection.of(FilePath.of("2.dcm")), true));
-        assertThat(digests())
+        assertThat(digests().values())
                 .as("it calls everything stored, and keeps what it had")
                 .containsExactly(md5(source.resolve("1.dcm")));
         assertThat(findings(ended(request(Selection.of(FilePath.of("2.dcm")), true))))
@@ -314,44 +241,18 @@ class RestoreToOrthancIT {
     }
 
     private long request(Selection selection, boolean replaces) {
-        return night.get(RestoreQueue.class)
-                .request(
-                        night.experiment(),
-                        night.get(Manifests.class).all(1).getFirst(),
-                        selection,
-                        night.site(),
-                        new Target.Archive("pacs", replaces),
-                        "lab")
-                .id();
+        return request(night.experiment(), selection, replaces);
     }
 
     private KeptRestore ended(long id) {
-        Night.until(() -> !now(id).state().goesOn());
-        return now(id);
-    }
-
-    private KeptRestore now(long id) {
-        return night.get(Restores.class).find(night.experiment(), id).orElseThrow();
-    }
-
-    private List<String> findings(KeptRestore restore) {
-        return night.get(Restores.class).findings(restore.id(), 0, 100).stream()
-                .map(each -> each.reason() + " " + each.message())
-                .toList();
+        return ended(night.experiment(), id);
     }
 
     /** Downloads all instances of the Orthanc into the source. */
     private void download() throws Exception {
-        try (HttpClient http = HttpClient.newHttpClient()) {
-            for (String id : ids("/instances")) {
-                URI file = URI.create("%s/instances/%s/file".formatted(orthanc.address(), id));
-                http.send(HttpRequest.newBuilder(file).build(), BodyHandlers.ofFile(source.resolve(id + ".dcm")));
-            }
+        for (String id : ids("/instances")) {
+            Files.write(source.resolve(id + ".dcm"), orthanc.file(id));
         }
-    }
-
-    private Set<String> ids(String path) throws Exception {
-        return ID.matcher(orthanc.get(path)).results().map(MatchResult::group).collect(Collectors.toSet());
     }
 
     private long studies() throws Exception {
@@ -362,25 +263,8 @@ class RestoreToOrthancIT {
         return ids("/series").size();
     }
 
-    private Set<String> uids() throws Exception {
-        Set<String> uids = new TreeSet<>();
-        for (String id : ids("/instances")) {
-            uids.add(orthanc.get("/instances/%s/content/0008,0018".formatted(id)));
-        }
-        return uids;
-    }
-
-    private Set<String> digests() throws Exception {
-        Set<String> digests = new TreeSet<>();
-        for (String id : ids("/instances")) {
-            digests.add(orthanc.get("/instances/%s/attachments/dicom/md5".formatted(id)));
-        }
-        return digests;
-    }
-
-    private static String md5(Path file) throws Exception {
-        return java.util.HexFormat.of()
-                .formatHex(java.security.MessageDigest.getInstance("MD5").digest(Files.readAllBytes(file)));
+    private static String md5(Path file) throws IOException {
+        return md5(Files.readAllBytes(file));
     }
 
     private void copy(Path from, String name) throws IOException {

@@ -22,8 +22,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.net.ssl.SSLException;
 import org.apache.hc.client5.http.ConnectTimeoutException;
-import org.apache.hc.client5.http.classic.methods.HttpGet;
-import org.apache.hc.client5.http.classic.methods.HttpPost;
 import org.apache.hc.client5.http.classic.methods.HttpUriRequestBase;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
@@ -59,13 +57,20 @@ public final class Connections implements AutoCloseable {
      * A request.
      *
      * @param what names it in messages; nothing secret, nothing about a patient
-     * @param posted the body of a POST; null for a GET
+     * @param body null for none
      */
     public record Request(
+            String method,
             String what,
             URI uri,
             Map<String, String> headers,
-            @Nullable Upload posted) {}
+            @Nullable Upload body) {
+
+        /** Creates a GET, or a POST with this body. */
+        public Request(String what, URI uri, Map<String, String> headers, @Nullable Upload posted) {
+            this(posted == null ? "GET" : "POST", what, uri, headers, posted);
+        }
+    }
 
     @FunctionalInterface
     public interface Reading<T> {
@@ -164,14 +169,14 @@ public final class Connections implements AutoCloseable {
     }
 
     private HttpUriRequestBase request(Request asked) {
-        Upload posted = asked.posted();
-        HttpUriRequestBase request = posted == null ? new HttpGet(asked.uri()) : new HttpPost(asked.uri());
-        if (posted != null) {
+        Upload body = asked.body();
+        HttpUriRequestBase request = new HttpUriRequestBase(asked.method(), asked.uri());
+        if (body != null) {
             request.setEntity(new EntityTemplate(
-                    posted.lengthBytes(),
-                    ContentType.parse(posted.type()),
+                    body.lengthBytes(),
+                    body.type().isEmpty() ? null : ContentType.parse(body.type()),
                     null,
-                    out -> WatchedUpload.send(posted, out, limits.stall(), watch, request::cancel)));
+                    out -> WatchedUpload.send(body, out, limits.stall(), watch, request::cancel)));
         }
         asked.headers().forEach(request::setHeader);
         return request;

@@ -55,7 +55,6 @@ public final class Delivered implements Closeable {
     }
 
     static Delivered in(Path home, Path tree, String noteForm) throws IOException {
-        Pattern form = Pattern.compile("(\\S+) (\\S+) ([0-9]{1,18}) (" + noteForm + ") (\\S.*)");
         Path file = home.resolve(NAME);
         FileChannel channel = FileChannel.open(
                 file,
@@ -65,16 +64,31 @@ public final class Delivered implements Closeable {
                 LinkOption.NOFOLLOW_LINKS);
         Delivered delivered = new Delivered(tree, channel);
         delivered.cutTornLine();
+        delivered.readLines(file, noteForm);
+        return delivered;
+    }
+
+    /** Returns what {@link #places} of the record in an item's folder returns, without changing anything there. */
+    static List<Entry> read(Path home, String noteForm) throws IOException {
+        Path file = home.resolve(NAME);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            Delivered delivered = new Delivered(ItemFolder.tree(home), channel);
+            delivered.readLines(file, noteForm);
+            return List.copyOf(delivered.places());
+        }
+    }
+
+    private void readLines(Path file, String noteForm) throws IOException {
+        Pattern form = Pattern.compile("(\\S+) (\\S+) ([0-9]{1,18}) (" + noteForm + ") (\\S.*)");
         // NB: the line methods of Files fail on bytes that are not UTF-8.
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(file), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 Matcher matcher = form.matcher(line);
                 if (matcher.matches()) {
-                    delivered.note(matcher);
+                    note(matcher);
                 }
             }
         }
-        return delivered;
     }
 
     private void cutTornLine() throws IOException {
@@ -113,8 +127,13 @@ public final class Delivered implements Closeable {
      * Returns whether the file is there as listed now. NB: its bytes were compared on arrival; here only its size is.
      */
     boolean has(ListedFile told) throws IOException {
-        Entry place = byId.get(told.id());
-        if (place == null || !place.mark().equals(told.mark())) {
+        return has(told.id(), told.mark());
+    }
+
+    /** Returns whether a file is there with this mark, as far as its size says. */
+    public boolean has(String id, String mark) throws IOException {
+        Entry place = byId.get(id);
+        if (place == null || !place.mark().equals(mark)) {
             return false;
         }
         Path file = place.path().under(tree);

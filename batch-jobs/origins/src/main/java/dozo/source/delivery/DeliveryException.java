@@ -30,7 +30,7 @@ public final class DeliveryException extends IOException {
     }
 
     /** Returns a failure of the spool, unless the exception already states another trouble. */
-    static DeliveryException ofSpool(IOException e) {
+    public static DeliveryException ofSpool(IOException e) {
         return e instanceof DeliveryException known
                 ? known
                 : new DeliveryException(Trouble.SPOOL, "the spool cannot be read or written: " + e, e);

@@ -2,11 +2,15 @@ package dozo.source.delivery;
 
 import dozo.file.FilePath;
 import dozo.source.delivery.Fetching.Arrived;
+import java.io.BufferedOutputStream;
 import java.io.Closeable;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -77,6 +81,12 @@ public final class ItemFolder implements Closeable {
             Part part,
             @Nullable Arrived arrived,
             @Nullable DeliveryException failed) {}
+
+    /** The content of a file of our own. */
+    @FunctionalInterface
+    public interface Content {
+        void writeTo(OutputStream out) throws IOException;
+    }
 
     private ItemFolder(Path home, Delivered delivered) {
         this.incoming = home.resolve("incoming");
@@ -200,6 +210,33 @@ public final class ItemFolder implements Closeable {
                     throw e;
                 }
             }
+        }
+    }
+
+    /**
+     * Writes a file of our own into the tree, whole or not at all, and without a line in the record. A file with the
+     * same bytes is not touched.
+     *
+     * @throws DeliveryException if the spool cannot be written
+     */
+    public void replace(FilePath path, Content content) throws DeliveryException {
+        Part part = new Part(incoming.resolve(path.toString()));
+        try {
+            Files.createDirectories(incoming);
+            try (FileOutputStream file = new FileOutputStream(part.path().toFile())) {
+                BufferedOutputStream out = new BufferedOutputStream(file);
+                content.writeTo(out);
+                out.flush();
+                file.getFD().sync();
+            }
+            if (Files.isRegularFile(at(path), LinkOption.NOFOLLOW_LINKS) && Files.mismatch(part.path(), at(path)) < 0) {
+                part.discard();
+            } else {
+                name(part, path);
+                syncNames();
+            }
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
         }
     }
 

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 /** The body of a request. */
 public interface Upload {
 
-    /** Returns its Content-Type. */
+    /** Returns its Content-Type; empty for none. */
     String type();
 
     long lengthBytes();
@@ -17,11 +17,15 @@ public interface Upload {
 
     /** Returns a text as a body. */
     static Upload of(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return of("text/plain; charset=UTF-8", text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Returns bytes as a body. */
+    static Upload of(String type, byte[] bytes) {
         return new Upload() {
             @Override
             public String type() {
-                return "text/plain; charset=UTF-8";
+                return type;
             }
 
             @Override

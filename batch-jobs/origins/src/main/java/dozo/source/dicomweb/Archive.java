@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * An archive that instances are sent to: by DICOMweb's STOW-RS, and compared with what it has then. Of an Orthanc, the
- * MD5 of its stored file is compared; of other archives, the file as WADO-RS returns it. Nothing is removed there. Safe
+ * MD5 of the file on its disk is compared; of other archives, the file as WADO-RS returns it. Nothing is removed there. Safe
  * for use by several threads.
  */
 public final class Archive implements AutoCloseable {
@@ -36,14 +36,18 @@ public final class Archive implements AutoCloseable {
     private static final String FAILED = "00081198";
     private static final String INSTANCE_UID = "00081155";
     private static final String REASON = "00081197";
-    private static final String MD5_FORM = "[0-9a-f]{32}";
 
     private final Requests requests;
     private final boolean isOrthanc;
     private final String dicomweb;
 
-    /** The UIDs of an instance; all are plain ({@link Uid#isPlain}). */
-    public record Identity(String studyUid, String seriesUid, String sopUid) {}
+    /** The UIDs of an instance, which may be any text. */
+    public record Identity(String studyUid, String seriesUid, String sopUid) {
+
+        private boolean isPlain() {
+            return Uid.isPlain(studyUid) && Uid.isPlain(seriesUid) && Uid.isPlain(sopUid);
+        }
+    }
 
     /**
      * An instance and what proves its bytes.
@@ -118,6 +122,11 @@ public final class Archive implements AutoCloseable {
         requests.close();
     }
 
+    /** Returns whether an instance can be looked up. By WADO-RS one with other text in place of UIDs cannot. */
+    public boolean finds(Identity identity) {
+        return isOrthanc || identity.isPlain();
+    }
+
     /**
      * Looks what the archive has of an instance.
      *
@@ -150,12 +159,16 @@ public final class Archive implements AutoCloseable {
         return ids;
     }
 
+    /** NB: reads its disk: an MD5 that it stored when the file arrived says nothing of the bytes now. */
     private boolean isEqualInOrthanc(String id, Proof wanted) throws IOException, InterruptedException {
-        String md5 = requests.text("an MD5", "/instances/%s/attachments/dicom/md5".formatted(id), 64);
-        return md5.matches(MD5_FORM)
-                ? md5.equals(wanted.md5())
-                // It is set not to store any.
-                : file(id, body -> digest(body).equals(wanted.sha256()));
+        StoredFile stored = new StoredFile(requests, "an instance", id);
+        String md5 = stored.md5();
+        boolean states = StoredFile.isMd5(md5);
+        if (states && !md5.equals(wanted.md5())) {
+            return false;
+        }
+        return (states && stored.verifies())
+                || stored.read(-1, wanted.sha256()).sha256().equals(wanted.sha256());
     }
 
     private There findByWado(Proof wanted) throws IOException, InterruptedException {
@@ -213,8 +226,11 @@ public final class Archive implements AutoCloseable {
     public Optional<DataSet> dataSet(Identity identity) throws IOException, InterruptedException {
         Reading<Optional<DataSet>> reading = file -> new HeaderReader().dataSet(file);
         try {
-            List<String> ids = isOrthanc ? ids(identity) : List.of();
-            return isOrthanc && !ids.isEmpty() ? file(ids.getFirst(), reading) : wado(identity, reading);
+            if (!isOrthanc) {
+                return wado(identity, reading);
+            }
+            List<String> ids = ids(identity);
+            return ids.isEmpty() ? Optional.empty() : file(ids.getFirst(), reading);
         } catch (DeliveryException e) {
             if (Orthanc.ENDS_ALL.contains(e.trouble())) {
                 throw e;

@@ -46,7 +46,7 @@ public final class Changes {
      */
     public Seen since(long from) throws IOException, InterruptedException {
         long newest = orthanc.newestChange();
-        if (from != 0 && newest >= from) {
+        if (from != 0 && listsAllSince(from, newest)) {
             return conclude(from, readOn(from));
         }
         if (from != 0) {
@@ -54,13 +54,18 @@ public final class Changes {
                     "the changes",
                     "changes",
                     Trouble.CHANGES_RESTARTED,
-                    "the last look ended at change %d, but Orthanc's changes now end at %d; all studies were checked"
-                            .formatted(from, newest)));
+                    "Orthanc no longer lists the changes after number %d, where the last look ended; all studies were checked"
+                            .formatted(from)));
         }
         for (String uid : orthanc.studyUids()) {
             touched.addAll(orthanc.lookUp(uid));
         }
         return conclude(from, newest);
+    }
+
+    /** NB: {@code DELETE /changes} removes what nobody may have seen, and the numbers go on. */
+    private boolean listsAllSince(long from, long newest) throws IOException, InterruptedException {
+        return newest == from || (newest > from && orthanc.oldestChange() <= from + 1);
     }
 
     private long readOn(long from) throws IOException, InterruptedException {

@@ -42,16 +42,18 @@ final class Downloads implements Fetching<Instance> {
      *
      * @param patient its code
      * @param kind {@code FIRST} for the first instance with its UID, else its conflict with the first
+     * @param md5 of the content; empty in older notes
      */
-    record Note(String content, String patient, String kind) {
+    record Note(String content, String patient, String kind, String md5) {
 
-        static final String FORM = "[0-9a-f]{64} (?:S[0-9A-V]{16}|-) (?:FIRST|OTHER_PIXELS|OTHER_HEADER)";
+        static final String FORM =
+                "[0-9a-f]{64} (?:S[0-9A-V]{16}|-) (?:FIRST|OTHER_PIXELS|OTHER_HEADER)(?: [0-9a-f]{32})?";
         static final String NO_PATIENT = "-";
         static final String FIRST = "FIRST";
 
         static Note of(Delivered.Entry place) {
-            String[] words = place.note().split(" ", 3);
-            return new Note(words[0], words[1], words[2]);
+            String[] words = place.note().split(" ", 4);
+            return new Note(words[0], words[1], words[2], words.length < 4 ? "" : words[3]);
         }
 
         Optional<Trouble> conflict() {
@@ -60,7 +62,7 @@ final class Downloads implements Fetching<Instance> {
 
         @Override
         public String toString() {
-            return "%s %s %s".formatted(content, patient, kind);
+            return "%s %s %s %s".formatted(content, patient, kind, md5).strip();
         }
     }
 
@@ -87,12 +89,13 @@ final class Downloads implements Fetching<Instance> {
                     Trouble.SIZE_DIFFERS, "received %d bytes, expected %d".formatted(bytes, instance.sizeBytes()));
         }
         // Orthanc stores only MD5. It detects accidental errors; the digest of record is another one.
-        if (!orthanc.md5(instance).equals(HexFormat.of().formatHex(told.digest()))) {
+        String md5 = HexFormat.of().formatHex(told.digest());
+        if (!orthanc.stored(instance).md5().equals(md5)) {
             throw new DeliveryException(Trouble.BYTES_DIFFER, "MD5 mismatch with the file that Orthanc stores");
         }
         Header header = header(instance, part);
         Digest digest = Digest.of(content.digest());
-        return () -> name(instance, digest, header, part);
+        return () -> name(instance, digest, md5, header, part);
     }
 
     private static MessageDigest md5() {
@@ -128,7 +131,8 @@ final class Downloads implements Fetching<Instance> {
     }
 
     /** Gives an instance a final name that no other content has. */
-    private Delivered.Entry name(Instance instance, Digest content, Header header, Part part) throws IOException {
+    private Delivered.Entry name(Instance instance, Digest content, String md5, Header header, Part part)
+            throws IOException {
         FilePath path = instance.path();
         String kind = Note.FIRST;
         if (isOther(path, content)) {
@@ -144,7 +148,7 @@ final class Downloads implements Fetching<Instance> {
             folder.name(part, path);
         }
         String patient = header.text(Tag.PATIENT_ID).flatMap(codes::of).orElse(Note.NO_PATIENT);
-        String note = new Note(content.toString(), patient, kind).toString();
+        String note = new Note(content.toString(), patient, kind, md5).toString();
         return new Delivered.Entry(instance.id(), instance.mark(), instance.sizeBytes(), note, path);
     }
 

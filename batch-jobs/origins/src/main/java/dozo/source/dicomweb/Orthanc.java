@@ -60,7 +60,6 @@ public final class Orthanc implements AutoCloseable {
     private static final Map<String, Kind> CHANGED = Map.of(
             "NewStudy", Kind.STUDY, "StableStudy", Kind.STUDY, "NewSeries", Kind.SERIES, "NewInstance", Kind.INSTANCE);
 
-    private static final int MD5_LENGTH = 32;
     private static final int NOTE_BYTES_MAX = 1_024;
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
 
@@ -290,6 +289,12 @@ public final class Orthanc implements AutoCloseable {
         return feed(List.of(), tree("the newest change", "/changes?last")).last();
     }
 
+    /** Returns the number of the oldest change that is still listed; more than any if there is none. */
+    long oldestChange() throws IOException, InterruptedException {
+        JsonNode oldest = tree("the oldest change", "/changes?since=0&limit=1");
+        return oldest.path("Changes").path(0).path("Seq").asLong(Long.MAX_VALUE);
+    }
+
     private static Feed feed(List<Change> changes, JsonNode feed) throws DeliveryException {
         if (!feed.path("Last").isIntegralNumber() || !feed.path("Done").isBoolean()) {
             throw new DeliveryException(Trouble.UNPARSED, "the list of changes lacks Last or Done");
@@ -297,10 +302,8 @@ public final class Orthanc implements AutoCloseable {
         return new Feed(changes, feed.path("Last").asLong(), feed.path("Done").asBoolean());
     }
 
-    /** Returns the MD5 that Orthanc stores of an instance's file, in hexadecimal digits. */
-    String md5(Instance instance) throws IOException, InterruptedException {
-        String path = "/instances/%s/attachments/dicom/md5".formatted(instance.id());
-        return requests.text("the MD5 of " + instance.name(), path, MD5_LENGTH + 2);
+    StoredFile stored(Instance instance) {
+        return new StoredFile(requests, instance.name(), instance.id());
     }
 
     /**

@@ -1,10 +1,13 @@
 package dozo.source.dicomweb;
 
+import dozo.file.Digest;
 import dozo.source.delivery.Delivered;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ItemFolder;
+import dozo.source.delivery.Recheck;
 import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Reread;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Downloads.Note;
@@ -87,6 +90,33 @@ public final class Spool {
             return came.reconciled(
                     shown, "study " + shown, told.counted().stream().toList(), remarks(told, folder.delivered()));
         }
+    }
+
+    /**
+     * Checks delivered instances of a study again in Orthanc. Where it can compare its file with an MD5 by itself, no content is
+     * transferred; else the file is read, and not kept.
+     *
+     * @throws DeliveryException if the study cannot be listed, or Orthanc no longer answers
+     */
+    public Recheck.Result check(String studyUid, Recheck.Asked asked) throws IOException, InterruptedException {
+        Recheck.Source<Instance> source = new Recheck.Source<>() {
+            @Override
+            public Recheck.Told<Instance> list() throws IOException, InterruptedException {
+                ListedStudy told = ListedStudy.of(orthanc, studyUid);
+                return new Recheck.Told<>(told.instances(), told.counted().isEmpty());
+            }
+
+            @Override
+            public Reread read(Instance instance, Delivered.Entry place) throws IOException, InterruptedException {
+                Note note = Note.of(place);
+                Digest delivered = Digest.ofHex(note.content());
+                StoredFile stored = orthanc.stored(instance);
+                return stored.isOnDisk(note.md5())
+                        ? new Reread(delivered, true, 0)
+                        : stored.read(instance.sizeBytes(), delivered);
+            }
+        };
+        return new Recheck<>(asked, Orthanc.ENDS_ALL, source).in(spool.resolve(folder(studyUid)), Note.FORM);
     }
 
     private static List<Item> remarks(ListedStudy told, Delivered delivered) {

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Extracts values from Flywheel's answers. Nothing else is kept, least of all subjects' names and birth dates. */
+/** Extracts values from Flywheel's answers. */
 final class Answers {
 
     /** Ids that are safe as part of a path. */
@@ -40,12 +40,16 @@ final class Answers {
     static Container container(Level level, JsonNode node) throws DeliveryException {
         JsonNode parents = node.path("parents");
         String id = id(node, "_id");
+        String project = reference(parents.path("project"));
+        String subject = reference(parents.path("subject"));
+        String group = reference(parents.path("group"));
         return new Container(
                 level,
                 id,
                 text(node, "label"),
-                reference(parents.path("project")),
-                reference(parents.path("subject")),
+                group == null ? reference(node.path("group")) : group,
+                project == null ? reference(node.path("project")) : project,
+                subject == null ? reference(node.path("subject").path("_id")) : subject,
                 day(node),
                 time(node.path("modified")));
     }
@@ -54,14 +58,18 @@ final class Answers {
     static List<HeldFile> files(Container container, JsonNode node) throws DeliveryException {
         List<HeldFile> files = new ArrayList<>();
         for (JsonNode entry : node.path("files")) {
-            if (!entry.path("deleted").isString()) {
+            if (!isDeleted(entry)) {
                 files.add(file(container, entry));
             }
         }
         return files;
     }
 
-    private static HeldFile file(Container container, JsonNode entry) throws DeliveryException {
+    static boolean isDeleted(JsonNode entry) {
+        return entry.path("deleted").isString();
+    }
+
+    static HeldFile file(Container container, JsonNode entry) throws DeliveryException {
         String name = text(entry, "name");
         if (name.isEmpty()) {
             throw new DeliveryException(Trouble.UNPARSED, "a file without a name in " + container.id());

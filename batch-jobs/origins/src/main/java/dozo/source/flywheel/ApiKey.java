@@ -127,6 +127,13 @@ public final class ApiKey {
                 : Optional.empty();
     }
 
+    /** Returns whether this key is used without TLS, on loopback, and the address is plain HTTP there, too. */
+    boolean allowsPlainHttp(URI address) {
+        return "http".equals(base.getScheme())
+                && "http".equals(address.getScheme())
+                && LOOPBACK.contains(address.getHost());
+    }
+
     String authorization() {
         return (secret.length() == BEARER_LENGTH ? "Bearer " : "scitran-user ") + secret;
     }

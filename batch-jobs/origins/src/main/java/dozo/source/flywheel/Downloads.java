@@ -1,5 +1,6 @@
 package dozo.source.flywheel;
 
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.source.delivery.Answer;
 import dozo.source.delivery.Delivered;
@@ -7,6 +8,7 @@ import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Fetching;
 import dozo.source.delivery.ItemFolder;
 import dozo.source.delivery.Part;
+import dozo.source.delivery.Reread;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,7 +24,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Downloads the files of a session into its folder. A download succeeds if size and hash are as Flywheel lists them.
+ * Downloads the files of a session or project into its folder. A download succeeds if size and hash are as Flywheel lists them.
  * The part left by a failed try is continued if the server returns exactly the rest.
  */
 final class Downloads implements Fetching<HeldFile> {
@@ -59,7 +61,7 @@ final class Downloads implements Fetching<HeldFile> {
 
     private static FilePath path(HeldFile file, Map<String, FilePath> folders, Map<FilePath, String> taken) {
         Container container = file.container();
-        FilePath folder = container.level() == Level.SESSION
+        FilePath folder = container.level() == Level.SESSION || container.level() == Level.PROJECT
                 ? FilePath.of("files")
                 : folders.computeIfAbsent(
                         container.id(),
@@ -98,6 +100,20 @@ final class Downloads implements Fetching<HeldFile> {
         return Files.isRegularFile(end, LinkOption.NOFOLLOW_LINKS)
                 && Files.size(end) == file.sizeBytes()
                 && hash.is(Part.digest(end, hash.fresh()).digest());
+    }
+
+    /** Downloads the listed version of a file, and keeps nothing of it. */
+    static Reread reread(Flywheel flywheel, HeldFile file) throws IOException, InterruptedException {
+        TheirHash hash = TheirHash.of(file.hash()).orElse(null);
+        String path = "%s?version=%d".formatted(file.path(), file.version());
+        return flywheel.persist(() -> flywheel.exchange(path, null, answer -> {
+            MessageDigest content = Digest.algorithm();
+            MessageDigest theirs = hash == null ? Digest.algorithm() : hash.fresh();
+            try (InputStream body = answer.body(SIZE_UNKNOWN_BYTES_MAX)) {
+                long bytes = Reread.digest(answer, body, file.sizeBytes(), content, theirs);
+                return new Reread(Digest.of(content.digest()), hash == null ? null : hash.is(theirs.digest()), bytes);
+            }
+        }));
     }
 
     private long attempt(HeldFile file, @Nullable TheirHash hash, Part part) throws IOException, InterruptedException {

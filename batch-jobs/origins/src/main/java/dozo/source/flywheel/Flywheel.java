@@ -6,6 +6,7 @@ import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
 import dozo.source.delivery.Trouble;
+import dozo.source.delivery.Upload;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -19,10 +20,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A Flywheel's API, to which only reading requests are sent. Every answer has a limit in size and time, and temporary
+ * A Flywheel's API. Nights send only reading requests; {@link Writes} are for restores. Every answer has a limit in size and time, and temporary
  * failures are retried a few times. The key is sent only to its own host. Safe for use by several threads.
  */
 public final class Flywheel implements AutoCloseable {
@@ -40,7 +40,6 @@ public final class Flywheel implements AutoCloseable {
     private static final int ERROR_BYTES_MAX = 64 << 10;
     private static final int MESSAGE_LENGTH_MAX = 200;
     private static final int REDIRECTS_MAX = 3;
-    private static final JsonMapper JSON = new JsonMapper();
 
     private final ApiKey key;
     private final Set<String> storageHosts;
@@ -111,7 +110,7 @@ public final class Flywheel implements AutoCloseable {
         return persist(() -> {
             byte[] bytes = exchange(path, null, answer -> whole(answer, JSON_BYTES_MAX));
             try {
-                return JSON.readTree(bytes);
+                return Metadata.JSON.readTree(bytes);
             } catch (JacksonException e) {
                 throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is not JSON");
             }
@@ -187,7 +186,8 @@ public final class Flywheel implements AutoCloseable {
             throws IOException, InterruptedException {
         URI uri = URI.create(key.base() + path);
         for (int redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-            Reply<T> told = send(uri, path, range, reading);
+            Map<String, String> headers = range == null ? Map.of() : Map.of("Range", range);
+            Reply<T> told = send("GET", uri, path, headers, null, reading);
             T value = told.value();
             if (value != null) {
                 return value;
@@ -200,16 +200,51 @@ public final class Flywheel implements AutoCloseable {
         throw new DeliveryException(Trouble.REDIRECTED, "%s: more than %d redirects".formatted(path, REDIRECTS_MAX));
     }
 
-    private <T> Reply<T> send(URI uri, String path, @Nullable String range, Connections.Reading<T> reading)
+    /**
+     * Sends one writing request, without a retry. Redirects are not followed.
+     *
+     * @return the answer's JSON; a missing node if it has no body
+     */
+    JsonNode write(String method, String path, Upload body) throws IOException, InterruptedException {
+        Reply<byte[]> told = send(
+                method, URI.create(key.base() + path), path, Map.of(), body, answer -> whole(answer, JSON_BYTES_MAX));
+        byte[] bytes = told.value();
+        if (bytes == null) {
+            throw refusal(path, told);
+        }
+        try {
+            return Metadata.JSON.readTree(bytes);
+        } catch (JacksonException e) {
+            throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is not JSON");
+        }
+    }
+
+    /** Sends bytes to a signed address, without the key and without a retry. NB: the address is itself a secret. */
+    <T> T store(URI signed, Map<String, String> headers, Upload body, Connections.Reading<T> reading)
             throws IOException, InterruptedException {
-        Map<String, String> headers = new HashMap<>();
+        if (!isStorage(signed) && !key.isFor(signed)) {
+            throw new DeliveryException(
+                    Trouble.REDIRECTED,
+                    "Flywheel's storage is at host %s, which is not an allowed storage host of the origin"
+                            .formatted(Answers.shown(String.valueOf(signed.getHost()))));
+        }
+        return http.exchange(
+                new Connections.Request("PUT", "storage host " + signed.getHost(), signed, headers, body), reading);
+    }
+
+    private <T> Reply<T> send(
+            String method,
+            URI uri,
+            String path,
+            Map<String, String> given,
+            @Nullable Upload body,
+            Connections.Reading<T> reading)
+            throws IOException, InterruptedException {
+        Map<String, String> headers = new HashMap<>(given);
         if (key.isFor(uri)) {
             headers.put("Authorization", key.authorization());
         }
-        if (range != null) {
-            headers.put("Range", range);
-        }
-        return http.exchange(new Connections.Request(path, uri, headers, null), answer -> {
+        return http.exchange(new Connections.Request(method, path, uri, headers, body), answer -> {
             if (answer.status() / 100 != 2) {
                 String error = new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8);
                 return new Reply<>(answer, null, error);
@@ -232,7 +267,8 @@ public final class Flywheel implements AutoCloseable {
     /** Returns the server's message; HTML from a proxy before it is left out. */
     private String message(String body) {
         try {
-            String text = key.without(JSON.readTree(body).path("message").asString(""));
+            String text =
+                    key.without(Metadata.JSON.readTree(body).path("message").asString(""));
             String shown = Answers.shown(text);
             return shown.length() > MESSAGE_LENGTH_MAX ? shown.substring(0, MESSAGE_LENGTH_MAX) + "…" : shown;
         } catch (JacksonException e) {
@@ -251,13 +287,18 @@ public final class Flywheel implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new DeliveryException(Trouble.REDIRECTED, path + ": redirect without a valid address");
         }
-        boolean known = to.getHost() != null && storageHosts.contains(to.getHost());
-        if (!key.isFor(to) && !(known && "https".equals(to.getScheme()))) {
+        if (!key.isFor(to) && !isStorage(to)) {
             throw new DeliveryException(
                     Trouble.REDIRECTED,
                     "%s: redirect to host %s, which is not an allowed storage host"
                             .formatted(path, Answers.shown(String.valueOf(to.getHost()))));
         }
         return to;
+    }
+
+    /** Returns whether it is an allowed storage host over TLS; on loopback, also if the key is used without TLS. */
+    private boolean isStorage(URI address) {
+        boolean known = address.getHost() != null && storageHosts.contains(address.getHost());
+        return known && ("https".equals(address.getScheme()) || key.allowsPlainHttp(address));
     }
 }

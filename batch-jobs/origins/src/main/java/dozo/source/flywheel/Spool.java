@@ -5,7 +5,9 @@ import dozo.source.delivery.Delivered;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.ItemFolder;
+import dozo.source.delivery.Recheck;
 import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Reread;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,9 +22,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A spool for sessions. Nothing is written outside it, whatever names and labels contain. A file keeps its first path:
- * renaming a label or a file in Flywheel moves nothing here. A new version replaces the old one. If the record of a
- * session is lost, its files are compared with Flywheel's hashes.
+ * A spool for sessions and projects, with their metadata in {@code flywheel.json}. Nothing is written outside it, whatever names and labels contain. A file keeps its first path:
+ * renaming a label or a file in Flywheel moves nothing here. A new version replaces the old one. If the record of
+ * an item is lost, its files are compared with Flywheel's hashes.
  */
 public final class Spool {
 
@@ -30,50 +32,85 @@ public final class Spool {
     private final Path folder;
     private final int atOnce;
 
-    /** @param atOnce how many files of a session are downloaded in parallel */
+    /** @param atOnce how many files of an item are downloaded in parallel */
     public Spool(Flywheel flywheel, Path folder, int atOnce) {
         this.flywheel = flywheel;
         this.folder = folder;
         this.atOnce = atOnce;
     }
 
-    /** Returns the folder that is the session's experiment. */
-    public Path tree(String session) {
-        return tree(folder, session);
+    /** Returns the folder that is the experiment of a session or project. */
+    public Path tree(String item) {
+        return tree(folder, item);
     }
 
-    /** Returns the folder in a spool that is the session's experiment. */
-    public static Path tree(Path spool, String session) {
-        return ItemFolder.tree(home(spool, session));
+    /** Returns the folder in a spool that is the experiment of a session or project. */
+    public static Path tree(Path spool, String item) {
+        return ItemFolder.tree(home(spool, item));
     }
 
-    private static Path home(Path spool, String session) {
-        return FilePath.ROOT.resolve(session.getBytes(StandardCharsets.UTF_8)).under(spool);
+    private static Path home(Path spool, String item) {
+        return FilePath.ROOT.resolve(item.getBytes(StandardCharsets.UTF_8)).under(spool);
     }
 
     /**
-     * Downloads what is not here yet, and compares what Flywheel lists with what is here.
+     * Downloads what is not here yet of a session, and compares what Flywheel lists with what is here.
      *
      * @throws DeliveryException if Flywheel no longer accepts the key, or the spool cannot be read or written
      * @throws IllegalArgumentException if {@code session} is not an id
      */
     public Reconciliation deliver(String session) throws IOException, InterruptedException {
-        ListedSession told = ListedSession.of(flywheel, session);
-        Container container = told.session();
+        return deliver(Level.SESSION, session);
+    }
+
+    /**
+     * Does the same for a session, or for a project with its subjects, without their sessions.
+     *
+     * @param level a session or a project
+     * @throws DeliveryException if Flywheel no longer accepts the key, or the spool cannot be read or written
+     * @throws IllegalArgumentException if {@code id} is not an id
+     */
+    public Reconciliation deliver(Level level, String id) throws IOException, InterruptedException {
+        Metadata metadata = new Metadata(level);
+        ListedItem told = ListedItem.of(flywheel, level, id, metadata);
+        Container container = told.container();
         if (container == null) {
-            return Reconciliation.unread(session, session, told.missing());
+            return Reconciliation.unread(id, id, told.missing());
         }
-        Path path = home(folder, session);
+        Path path = home(folder, id);
         try (ItemFolder home = ItemFolder.open(path, Downloads.NOTE)) {
             takeOver(path.resolve("delivered.json"), home.delivered());
             ItemFolder.Came came =
                     home.bring(told.files(), atOnce, Flywheel.ENDS_ALL, new Downloads(flywheel, home, told.files()));
+            metadata.write(home, told);
             List<Item> remarks = new ArrayList<>(told.remarks());
             if (told.missing().isEmpty()) {
                 home.delivered().besides(told.files()).forEach(place -> remarks.add(notTold(place)));
             }
-            return came.reconciled(session, Answers.shown(container.label()), told.missing(), remarks);
+            return came.reconciled(id, Answers.shown(container.label()), told.missing(), remarks);
         }
+    }
+
+    /**
+     * Checks delivered files of a session or project again in Flywheel: downloads them, and keeps nothing.
+     *
+     * @throws DeliveryException if nothing of the item can be read
+     */
+    public Recheck.Result check(Level level, String id, Recheck.Asked asked) throws IOException, InterruptedException {
+        Recheck.Source<HeldFile> source = new Recheck.Source<>() {
+            @Override
+            public Recheck.Told<HeldFile> list() throws IOException, InterruptedException {
+                Answers.checkId(id);
+                ListedItem told = new ItemContents(flywheel, null).read(level, id);
+                return new Recheck.Told<>(told.files(), told.missing().isEmpty());
+            }
+
+            @Override
+            public Reread read(HeldFile file, Delivered.Entry place) throws IOException, InterruptedException {
+                return Downloads.reread(flywheel, file);
+            }
+        };
+        return new Recheck<>(asked, Flywheel.ENDS_ALL, source).in(home(folder, id), Downloads.NOTE);
     }
 
     /** Imports the record in its format before November 2026. An unreadable record counts as none. */

@@ -1,4 +1,7 @@
-/** Reads a Flywheel: finds changes and delivers a session's files into a folder, each checked by its size and hash. */
+/**
+ * Reads a Flywheel: finds changes and delivers files and metadata of sessions and projects into a folder, each file
+ * checked by its size and hash.
+ */
 @NullMarked
 @NamedInterface("flywheel")
 package dozo.source.flywheel;

@@ -2,13 +2,18 @@ package dozo.source.dicomweb;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayOutputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
@@ -16,14 +21,17 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
-/** A proxy before an Orthanc that injects planned faults. */
+/** A proxy before an Orthanc that injects planned faults, and can hold everything up at a chosen step. */
 public final class FaultyProxy implements AutoCloseable {
 
     static final Pattern WADO = Pattern.compile("/dicom-web/studies/[0-9.]+/series/[0-9.]+/instances/[0-9.]+");
+
+    private static final int STEP_BYTES = 8 << 10;
 
     private final String behind;
     private final HttpServer server;
@@ -31,6 +39,12 @@ public final class FaultyProxy implements AutoCloseable {
     private final List<Planned> plan = new CopyOnWriteArrayList<>();
     private final List<String> paths = new CopyOnWriteArrayList<>();
     private final CountDownLatch closed = new CountDownLatch(1);
+    private final List<Storing> storings = new CopyOnWriteArrayList<>();
+
+    /** Steps until everything is held up. */
+    private final Semaphore steps = new Semaphore(Integer.MAX_VALUE);
+
+    private final AtomicInteger cuts = new AtomicInteger();
 
     /** The faults in an answer. */
     public enum Fault {
@@ -58,9 +72,30 @@ public final class FaultyProxy implements AutoCloseable {
         FLIPPED
     }
 
+    /** A request to store instances: what was passed on of its body, and whether its answer was. */
+    public static final class Storing {
+
+        private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+        private final int begun;
+        private volatile boolean answered;
+
+        private Storing(int begun) {
+            this.begun = begun;
+        }
+
+        /** Returns the body as text of which each character is a byte. */
+        public String text() {
+            return body.toString(StandardCharsets.ISO_8859_1);
+        }
+
+        public boolean isAnswered() {
+            return answered;
+        }
+    }
+
     /** An action before the request, instead of a fault. */
     @FunctionalInterface
-    interface Action {
+    public interface Action {
         void run() throws Exception;
     }
 
@@ -96,8 +131,45 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     /** Plans an action that runs once, before such a request is passed on. */
-    void plan(Pattern path, int after, Action action) {
+    public void plan(Pattern path, int after, Action action) {
         plan.add(new Planned(path, action, null, new AtomicInteger(after), new AtomicInteger(1)));
+    }
+
+    /**
+     * Holds everything up after so many steps. A request is a step; of one that stores instances, each 8 KiB of the
+     * body and the answer are too.
+     */
+    public void holdAfter(int count) {
+        steps.drainPermits();
+        steps.release(count);
+    }
+
+    public boolean holds() {
+        return steps.hasQueuedThreads();
+    }
+
+    /** Lets everything go on. */
+    public void letGo() {
+        steps.drainPermits();
+        steps.release(Integer.MAX_VALUE);
+    }
+
+    /** Ends all requests that are under way where they are. */
+    public void cut() {
+        cuts.incrementAndGet();
+        letGo();
+    }
+
+    private void step(int begun) throws IOException {
+        steps.acquireUninterruptibly();
+        if (cuts.get() != begun) {
+            throw new IOException("cut");
+        }
+    }
+
+    /** Returns all requests to store instances. */
+    public List<Storing> storings() {
+        return storings;
     }
 
     /** Removes all planned faults. */
@@ -114,6 +186,8 @@ public final class FaultyProxy implements AutoCloseable {
         String path = exchange.getRequestURI().getRawPath();
         paths.add(path);
         try (exchange) {
+            int begun = cuts.get();
+            step(begun);
             for (Planned planned : plan) {
                 if (planned.path().matcher(path).matches()
                         && planned.after().getAndDecrement() <= 0
@@ -153,11 +227,16 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     private void pass(HttpExchange exchange, Fault fault) throws IOException, InterruptedException {
+        boolean stores = exchange.getRequestMethod().equals("POST")
+                && exchange.getRequestURI().getPath().endsWith("/studies");
+        Storing storing = new Storing(cuts.get());
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(behind + exchange.getRequestURI()))
                 .method(
                         exchange.getRequestMethod(),
-                        HttpRequest.BodyPublishers.ofByteArray(
-                                exchange.getRequestBody().readAllBytes()));
+                        stores
+                                ? passing(exchange, storing)
+                                : BodyPublishers.ofByteArray(
+                                        exchange.getRequestBody().readAllBytes()));
         String accept = exchange.getRequestHeaders().getFirst("Accept");
         request.header("Accept", accept);
         String sentType = exchange.getRequestHeaders().getFirst("Content-Type");
@@ -165,6 +244,9 @@ public final class FaultyProxy implements AutoCloseable {
             request.header("Content-Type", sentType);
         }
         HttpResponse<byte[]> answer = http.send(request.build(), BodyHandlers.ofByteArray());
+        if (stores) {
+            step(storing.begun);
+        }
         answer.headers()
                 .firstValue("Content-Type")
                 .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
@@ -188,10 +270,28 @@ public final class FaultyProxy implements AutoCloseable {
             return;
         }
         out.write(body);
+        storing.answered = true;
+    }
+
+    /** Passes a body on while it arrives: an Orthanc stores its first instances before the last have arrived. */
+    private BodyPublisher passing(HttpExchange exchange, Storing storing) {
+        storings.add(storing);
+        InputStream body = new FilterInputStream(exchange.getRequestBody()) {
+            @Override
+            public int read(byte[] into, int from, int count) throws IOException {
+                step(storing.begun);
+                int read = super.read(into, from, Math.min(count, STEP_BYTES));
+                storing.body.write(into, from, Math.max(0, read));
+                return read;
+            }
+        };
+        long length = Long.parseLong(exchange.getRequestHeaders().getFirst("Content-Length"));
+        return BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> body), length);
     }
 
     @Override
     public void close() {
+        letGo();
         closed.countDown();
         server.stop(0);
         http.shutdownNow();

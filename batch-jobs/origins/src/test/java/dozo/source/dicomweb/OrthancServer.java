@@ -10,7 +10,9 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -44,8 +47,9 @@ public final class OrthancServer implements AutoCloseable {
      * @param folder empty; for its data and logs
      * @param stableSeconds how long a study must receive nothing to be stable
      * @param overwrites whether an instance replaces one with the same UID
+     * @param more other settings, as in its configuration file
      */
-    public OrthancServer(Path folder, int stableSeconds, boolean overwrites) throws IOException {
+    public OrthancServer(Path folder, int stableSeconds, boolean overwrites, String... more) throws IOException {
         this.folder = folder;
         this.httpPort = Ports.free();
         this.dicomPort = Ports.free();
@@ -57,10 +61,15 @@ public final class OrthancServer implements AutoCloseable {
                   "DicomAlwaysAllowStore": false, "DicomCheckModalityHost": true,
                   "DicomModalities": {"scanner": {"AET": "SCANNER", "Host": "127.0.0.1", "Port": 11112}},
                   "StableAge": %d, "OverwriteInstances": %s, "DefaultEncoding": "Utf8",
-                  "DicomWeb": {"Enable": true, "Root": "/dicom-web/"}
+                  "DicomWeb": {"Enable": true, "Root": "/dicom-web/"}%s
                 }
                 """.formatted(
-                        plugin(), httpPort, dicomPort, stableSeconds, overwrites));
+                        plugin(),
+                        httpPort,
+                        dicomPort,
+                        stableSeconds,
+                        overwrites,
+                        Stream.of(more).map(each -> ", " + each).collect(Collectors.joining())));
         start();
     }
 
@@ -108,6 +117,12 @@ public final class OrthancServer implements AutoCloseable {
         process = Optional.empty();
     }
 
+    /** Kills it, as by {@code kill -9}. */
+    public synchronized void kill() throws InterruptedException {
+        process.orElseThrow().destroyForcibly().waitFor();
+        process = Optional.empty();
+    }
+
     /** Sends files and the content of folders. */
     public void store(Path... files) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
@@ -136,11 +151,48 @@ public final class OrthancServer implements AutoCloseable {
 
     /** Makes a server on this machine with the AE title of this one known to it. */
     public void setModality(String name, int port) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(address() + "/modalities/" + name))
-                .PUT(BodyPublishers.ofString(
-                        "{\"AET\": \"ORTHANC\", \"Host\": \"127.0.0.1\", \"Port\": %d}".formatted(port)))
+        ask(
+                "PUT",
+                "/modalities/" + name,
+                "{\"AET\": \"ORTHANC\", \"Host\": \"127.0.0.1\", \"Port\": %d}"
+                        .formatted(port)
+                        .getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Stores a file with its bytes, which DICOM's C-STORE would change. Returns why not; empty if it did. */
+    public Optional<String> storeAsIs(byte[] file) throws IOException, InterruptedException {
+        HttpResponse<byte[]> answer = answer("POST", "/instances", file);
+        return answer.statusCode() == 200
+                ? Optional.empty()
+                : Optional.of(new String(answer.body(), StandardCharsets.UTF_8)
+                        .replaceAll("(?s).*\"Message\" : \"([^\"]*)\".*", "$1"));
+    }
+
+    /** Sends a request that must succeed. Returns the answer's body. */
+    public byte[] ask(String method, String path, byte[] body) throws IOException, InterruptedException {
+        HttpResponse<byte[]> answer = answer(method, path, body);
+        assertThat(answer.statusCode())
+                .as("%s %s: %s", method, path, new String(answer.body(), StandardCharsets.UTF_8))
+                .isEqualTo(200);
+        return answer.body();
+    }
+
+    /** NB: on a connection of its own. Orthanc closes idle ones, and a client repeats only GET requests. */
+    private HttpResponse<byte[]> answer(String method, String path, byte[] body)
+            throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(address() + path))
+                .method(method, BodyPublishers.ofByteArray(body))
                 .build();
-        assertThat(http.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+        try (HttpClient once = HttpClient.newHttpClient()) {
+            return once.send(request, BodyHandlers.ofByteArray());
+        }
+    }
+
+    /** Returns the file of an instance, as it is stored. */
+    public byte[] file(String id) throws IOException, InterruptedException {
+        URI file = URI.create("%s/instances/%s/file".formatted(address(), id));
+        return http.send(HttpRequest.newBuilder(file).build(), BodyHandlers.ofByteArray())
+                .body();
     }
 
     /** Returns the answer to a GET request. */

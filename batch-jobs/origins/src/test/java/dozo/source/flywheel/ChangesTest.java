@@ -31,7 +31,8 @@ class ChangesTest {
     void nothingNewCostsLessThanARequestPerHundredSessions() throws Exception {
         Seen first = changes.since(null);
         assertThat(first.sessions()).hasSize(20_000);
-        assertThat(first.changed()).hasSize(20_000);
+        assertThat(first.projects()).hasSize(10);
+        assertThat(first.changed()).hasSize(20_010);
         assertThat(first.newest()).isEqualTo(Hierarchy.BEGINNING.plusSeconds(19_999));
         emulator.takeRequests();
 
@@ -40,7 +41,7 @@ class ChangesTest {
 
         assertThat(second.changed()).isEmpty();
         assertThat(second.missing()).isEmpty();
-        assertThat(emulator.takeRequests()).isLessThanOrEqualTo(200);
+        assertThat(emulator.takeRequests()).isEqualTo(88);
     }
 
     @Test
@@ -48,8 +49,13 @@ class ChangesTest {
         hierarchy
                 .tell(Hierarchy.session(17), "modified", Hierarchy.written(LATER))
                 .tell(Hierarchy.acquisition(4_000), "modified", Hierarchy.written(LATER))
-                .tell(Hierarchy.id(Kind.ANALYSIS, 3), "modified", Hierarchy.written(LATER.plusSeconds(1)));
+                .tell(Hierarchy.id(Kind.ANALYSIS, 3), "modified", Hierarchy.written(LATER.plusSeconds(1)))
+                .tell(Hierarchy.id(Kind.SUBJECT, 2_000), "modified", Hierarchy.written(LATER))
+                .tell(Hierarchy.id(Kind.PROJECT, 9), "modified", Hierarchy.written(LATER));
         hierarchy.replace(hierarchy.file(8_000, 1), "new", LATER.minusSeconds(60));
+        String file = hierarchy.addFile(Hierarchy.id(Kind.PROJECT, 7), "plan.pdf", "plan");
+        String analysis = hierarchy.addAnalysis(Hierarchy.id(Kind.SUBJECT, 8_500));
+        hierarchy.tell(file, "modified", Hierarchy.written(LATER)).tell(analysis, "modified", Hierarchy.written(LATER));
 
         Seen seen = changes.since(LATER);
 
@@ -58,8 +64,23 @@ class ChangesTest {
                         Hierarchy.session(17),
                         Hierarchy.session(1_000),
                         Hierarchy.session(30),
-                        Hierarchy.session(2_000));
+                        Hierarchy.session(2_000),
+                        Hierarchy.session(4_000),
+                        Hierarchy.session(4_001),
+                        Hierarchy.id(Kind.PROJECT, 2),
+                        Hierarchy.id(Kind.PROJECT, 7),
+                        Hierarchy.id(Kind.PROJECT, 8),
+                        Hierarchy.id(Kind.PROJECT, 9));
         assertThat(seen.newest()).isEqualTo(LATER.plusSeconds(1));
+    }
+
+    @Test
+    void aChangedGroupIsAChangeOfItsProjectsNotOfTheirSessions() throws Exception {
+        hierarchy.tell(Hierarchy.id(Kind.GROUP, 0), "modified", Hierarchy.written(LATER));
+
+        assertThat(changes.since(LATER).changed())
+                .hasSize(10)
+                .allMatch(id -> hierarchy.kind(id).orElseThrow() == Kind.PROJECT);
     }
 
     @Test

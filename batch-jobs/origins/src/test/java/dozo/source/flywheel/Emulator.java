@@ -33,6 +33,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -50,7 +51,10 @@ public final class Emulator implements AutoCloseable {
     private static final int SLICE_BYTES = 1 << 16;
     private static final int RETRY_AFTER_SECONDS = 2;
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d*)");
-    private static final JsonMapper JSON = new JsonMapper();
+
+    /** Writes ASCII, as Python does by default: any text can be sent so, unpaired surrogates too. */
+    private static final JsonMapper JSON =
+            new JsonMapper(JsonFactory.builder().highestNonEscapedChar(127).build());
 
     static {
         // Otherwise each answer on a kept-alive connection waits 40 ms for the client's acknowledgement.
@@ -72,6 +76,9 @@ public final class Emulator implements AutoCloseable {
 
     /** The requested ranges, verbatim. */
     final List<String> ranges = Collections.synchronizedList(new ArrayList<>());
+
+    /** Whether entries of files leave out {@code info}, as the lists of scitran/core do; it can be requested for each. */
+    volatile boolean leavesOutInfo;
 
     private final Map<String, AtomicLong> downloads = new ConcurrentHashMap<>();
 
@@ -266,6 +273,11 @@ public final class Emulator implements AutoCloseable {
             one(request, path.get(1));
         } else if (path.size() == 4 && path.get(2).equals("files")) {
             file(request, kind, path.get(1), path.get(3));
+        } else if (path.size() == 5
+                && path.get(2).equals("files")
+                && path.get(4).equals("info")) {
+            // The whole entry, as in the swagger of scitran/core.
+            json(request, entry(request, kind, path.get(1), path.get(3)));
         } else if (path.size() == 3) {
             Kind wanted = kind(path.get(2));
             hierarchy.find(path.get(1)).orElseThrow(() -> new Refused(404, "no such container"));
@@ -277,15 +289,29 @@ public final class Emulator implements AutoCloseable {
     }
 
     private void one(Request request, String id) throws IOException {
-        Map<String, Object> told = new LinkedHashMap<>(
-                hierarchy.find(id).orElseThrow(() -> new Refused(404, "There is no such thing: " + id)));
+        Map<String, Object> found =
+                hierarchy.find(id).orElseThrow(() -> new Refused(404, "There is no such thing: " + id));
         Kind kind = hierarchy.kind(id).orElseThrow();
-        if (kind != Kind.FILE) {
-            told.put(
+        if (kind == Kind.FILE) {
+            json(request, found);
+            return;
+        }
+        Map<String, Object> told =
+                hierarchy.whole(kind, hierarchy.index(id, kind).orElseThrow());
+        if (leavesOutInfo) {
+            told.computeIfPresent(
                     "files",
-                    hierarchy.fileEntries(kind, hierarchy.index(id, kind).orElseThrow()));
+                    (key, files) -> ((List<?>) files)
+                            .stream().map(Emulator::withoutInfo).toList());
         }
         json(request, told);
+    }
+
+    /** Returns a file's entry as in a list: {@code info_exists} says whether something was left out. */
+    private static Map<?, ?> withoutInfo(Object entry) {
+        Map<Object, Object> told = new LinkedHashMap<>((Map<?, ?>) entry);
+        told.remove("info");
+        return told;
     }
 
     private void list(Request request, Kind kind, IntStream all) throws IOException {
@@ -342,14 +368,18 @@ public final class Emulator implements AutoCloseable {
 
     // --- one file's bytes ---
 
-    private void file(Request request, Kind kind, String container, String name) throws IOException {
+    private Map<String, Object> entry(Request request, Kind kind, String container, String name) {
         int index = hierarchy.index(container, kind).orElseThrow(() -> new Refused(404, "no such container"));
         String version = request.query().get("version");
-        Map<String, Object> entry = hierarchy.fileEntries(kind, index).stream()
+        return hierarchy.fileEntries(kind, index).stream()
                 .filter(told -> told.get("name").equals(name))
                 .filter(told -> version == null || version.equals(String.valueOf(told.get("version"))))
                 .findFirst()
                 .orElseThrow(() -> new Refused(404, "no such file"));
+    }
+
+    private void file(Request request, Kind kind, String container, String name) throws IOException {
+        Map<String, Object> entry = entry(request, kind, container, name);
         String hash = request.query().get("hash");
         if (hash != null && !hash.equals(entry.get("hash"))) {
             throw new Refused(409, "file exists, hash mismatch");

@@ -17,12 +17,14 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The content of an emulated Flywheel. It follows from a few numbers and is generated on request, so that 20,000
  * sessions cost nothing; changes by a test are kept separately. Two sessions share a subject; every tenth session has
- * an analysis with a file, every fifth a file of its own.
+ * an analysis with a file, every fifth a file of its own; a test adds files and analyses to other containers.
  */
 public final class Hierarchy {
 
@@ -44,6 +46,9 @@ public final class Hierarchy {
     /** Where a file is: the session, acquisition or analysis, and its number in that container. */
     public record Place(Kind kind, int container, int number) {}
 
+    /** What a test has added, by the container that it is in. */
+    private record Added(Kind kind, int container) {}
+
     public static final Instant BEGINNING = Instant.parse("2026-01-05T09:00:00Z");
 
     private static final DateTimeFormatter WRITTEN =
@@ -53,6 +58,8 @@ public final class Hierarchy {
     private static final int SESSIONS_PER_OWN_FILE = 5;
     private static final int ANALYSIS_FILE_BASE = 500_000_000;
     private static final int SESSION_FILE_BASE = 700_000_000;
+    private static final int ADDED_FILE_BASE = 900_000_000;
+    private static final int ADDED_ANALYSIS_BASE = 1_000_000;
 
     private final long seed;
     final int projects;
@@ -62,6 +69,8 @@ public final class Hierarchy {
     private final int fileBytes;
     private final Map<String, Map<String, Object>> changed = new ConcurrentHashMap<>();
     private final Map<String, Boolean> removed = new ConcurrentHashMap<>();
+    private final List<Added> addedFiles = new CopyOnWriteArrayList<>();
+    private final List<Added> addedAnalyses = new CopyOnWriteArrayList<>();
     private final Map<String, byte[]> contents = new ConcurrentHashMap<>();
     private final Map<String, String> hashes = new ConcurrentHashMap<>();
 
@@ -109,15 +118,24 @@ public final class Hierarchy {
             case SUBJECT -> IntStream.range(0, (sessions + 1) / 2);
             case SESSION -> IntStream.range(0, sessions);
             case ACQUISITION -> IntStream.range(0, sessions * acquisitionsPerSession);
-            case ANALYSIS -> IntStream.range(0, (sessions + SESSIONS_PER_ANALYSIS - 1) / SESSIONS_PER_ANALYSIS);
+            case ANALYSIS ->
+                IntStream.concat(
+                        IntStream.range(0, analyses()),
+                        IntStream.range(0, addedAnalyses.size()).map(i -> ADDED_ANALYSIS_BASE + i));
             case FILE ->
                 IntStream.concat(
                         IntStream.concat(
                                 IntStream.range(0, sessions * acquisitionsPerSession * filesPerAcquisition),
-                                all(Kind.ANALYSIS).map(i -> ANALYSIS_FILE_BASE + i)),
-                        IntStream.range(0, (sessions + SESSIONS_PER_OWN_FILE - 1) / SESSIONS_PER_OWN_FILE)
-                                .map(i -> SESSION_FILE_BASE + i));
+                                IntStream.range(0, analyses()).map(i -> ANALYSIS_FILE_BASE + i)),
+                        IntStream.concat(
+                                IntStream.range(0, (sessions + SESSIONS_PER_OWN_FILE - 1) / SESSIONS_PER_OWN_FILE)
+                                        .map(i -> SESSION_FILE_BASE + i),
+                                IntStream.range(0, addedFiles.size()).map(i -> ADDED_FILE_BASE + i)));
         };
+    }
+
+    private int analyses() {
+        return (sessions + SESSIONS_PER_ANALYSIS - 1) / SESSIONS_PER_ANALYSIS;
     }
 
     private boolean exists(Kind kind, int index) {
@@ -126,7 +144,11 @@ public final class Hierarchy {
             return exists(place.kind(), place.container())
                     && files(place.kind(), place.container()).contains(index);
         }
-        return index >= 0 && index < all(kind).count();
+        if (index >= ADDED_ANALYSIS_BASE) {
+            return kind == Kind.ANALYSIS && index - ADDED_ANALYSIS_BASE < addedAnalyses.size();
+        }
+        return index >= 0
+                && index < (kind == Kind.ANALYSIS ? analyses() : all(kind).count());
     }
 
     IntStream within(Kind above, int index, Kind kind) {
@@ -138,22 +160,32 @@ public final class Hierarchy {
                         ? IntStream.range(index * acquisitionsPerSession, (index + 1) * acquisitionsPerSession)
                         : IntStream.empty();
             case ANALYSIS ->
-                above == Kind.SESSION && index % SESSIONS_PER_ANALYSIS == 0
-                        ? IntStream.of(index / SESSIONS_PER_ANALYSIS)
-                        : IntStream.empty();
+                IntStream.concat(
+                        above == Kind.SESSION && index % SESSIONS_PER_ANALYSIS == 0
+                                ? IntStream.of(index / SESSIONS_PER_ANALYSIS)
+                                : IntStream.empty(),
+                        IntStream.range(0, addedAnalyses.size())
+                                .filter(i -> addedAnalyses.get(i).equals(new Added(above, index)))
+                                .map(i -> ADDED_ANALYSIS_BASE + i));
             case GROUP, FILE -> IntStream.empty();
         };
     }
 
     /** Returns the container of a higher kind that contains another one. */
     int above(Kind kind, int index, Kind above) {
+        if (kind == above) {
+            return index;
+        }
+        if (kind == Kind.ANALYSIS) {
+            Added in = parent(index);
+            return above(in.kind(), in.container(), above);
+        }
         int session = switch (kind) {
             case ACQUISITION -> index / acquisitionsPerSession;
-            case ANALYSIS -> index * SESSIONS_PER_ANALYSIS;
             case SESSION -> index;
             case SUBJECT -> index * 2;
             case PROJECT -> index * (sessionsPerProject());
-            case GROUP, FILE -> 0;
+            case GROUP, ANALYSIS, FILE -> 0;
         };
         return switch (above) {
             case GROUP -> 0;
@@ -162,6 +194,13 @@ public final class Hierarchy {
             case SESSION -> session;
             case ACQUISITION, ANALYSIS, FILE -> index;
         };
+    }
+
+    /** Returns what an analysis belongs to. */
+    private Added parent(int analysis) {
+        return analysis >= ADDED_ANALYSIS_BASE
+                ? addedAnalyses.get(analysis - ADDED_ANALYSIS_BASE)
+                : new Added(Kind.SESSION, analysis * SESSIONS_PER_ANALYSIS);
     }
 
     /** Returns an even number, so that both sessions of a subject are in one project. */
@@ -199,6 +238,21 @@ public final class Hierarchy {
         return removed.containsKey(id);
     }
 
+    /**
+     * Returns a container as requested by its id: only then {@code info} is returned (lists leave it out without
+     * {@code include_all_info}: Flywheel's Python client 23.0.0).
+     */
+    Map<String, Object> whole(Kind kind, int index) {
+        Map<String, Object> told = container(kind, index);
+        told.put("info", info(kind, index));
+        told.put("files", fileEntries(kind, index));
+        return told;
+    }
+
+    private Object info(Kind kind, int index) {
+        return changed.getOrDefault(id(kind, index), Map.of()).getOrDefault("info", Map.of("number", index));
+    }
+
     /** Returns a container as in a list, without its files. */
     Map<String, Object> container(Kind kind, int index) {
         String id = id(kind, index);
@@ -209,7 +263,6 @@ public final class Hierarchy {
         told.put("created", written(created(kind, index)));
         told.put("modified", written(created(kind, index)));
         told.put("revision", 1);
-        told.put("info_exists", true);
         told.put("tags", List.of());
         told.put("notes", List.of());
         Map<String, Object> parents = parents(kind, index);
@@ -217,12 +270,17 @@ public final class Hierarchy {
             told.put("parents", parents);
         }
         switch (kind) {
-            case PROJECT -> told.put("group", "group0");
+            // permissions: models RolesRolePermission and AccessPermissionOutput of Flywheel's Python client 23.0.0
+            case PROJECT -> {
+                told.put("group", "group0");
+                told.put("permissions", List.of(Map.of("_id", "reader@example.org", "role_ids", List.of())));
+            }
             case SUBJECT -> {
                 told.put("project", parents.get("project"));
                 told.put("code", label(kind, index));
                 told.put("firstname", "Given");
                 told.put("lastname", "Family");
+                told.put("date_of_birth", "1990-01-01T00:00:00+00:00");
             }
             case SESSION -> {
                 told.put("project", parents.get("project"));
@@ -240,11 +298,24 @@ public final class Hierarchy {
                 told.put("session", parents.get("session"));
                 told.put("timestamp", written(created(kind, index)));
             }
-            case ANALYSIS -> told.put("parent", Map.of("type", "session", "id", parents.get("session")));
-            case GROUP, FILE -> {}
+            // inputs are file entries: model AnalysisOutput of the same client
+            case ANALYSIS -> {
+                Added in = parent(index);
+                told.put("parent", Map.of("type", word(in.kind()), "id", id(in.kind(), in.container())));
+                told.put("description", "of " + label(kind, index));
+                told.put("inputs", List.of());
+            }
+            case GROUP -> told.put("permissions", List.of(Map.of("_id", "reader@example.org", "access", "ro")));
+            case FILE -> {}
         }
         told.putAll(changed.getOrDefault(id, Map.of()));
+        told.remove("info");
+        told.putIfAbsent("info_exists", !Map.of().equals(info(kind, index)));
         return told;
+    }
+
+    private static String word(Kind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
     }
 
     private static String label(Kind kind, int index) {
@@ -269,11 +340,17 @@ public final class Hierarchy {
     }
 
     private Map<String, Object> parents(Kind kind, int index) {
+        if (kind == Kind.ANALYSIS) {
+            Added in = parent(index);
+            Map<String, Object> parents = parents(in.kind(), in.container());
+            parents.put(word(in.kind()), id(in.kind(), in.container()));
+            return parents;
+        }
         Map<String, Object> parents = new LinkedHashMap<>();
         for (Kind above : List.of(Kind.GROUP, Kind.PROJECT, Kind.SUBJECT, Kind.SESSION)) {
             boolean isAbove = above.ordinal() < kind.ordinal();
             if (isAbove) {
-                parents.put(above.name().toLowerCase(Locale.ROOT), id(above, above(kind, index, above)));
+                parents.put(word(above), id(above, above(kind, index, above)));
             }
         }
         return parents;
@@ -281,12 +358,21 @@ public final class Hierarchy {
 
     /** Returns the indexes of the files in a container, ordered by name. */
     List<Integer> files(Kind kind, int container) {
+        return Stream.concat(
+                        madeFiles(kind, container).stream(),
+                        IntStream.range(0, addedFiles.size())
+                                .filter(i -> addedFiles.get(i).equals(new Added(kind, container)))
+                                .mapToObj(i -> ADDED_FILE_BASE + i))
+                .toList();
+    }
+
+    private List<Integer> madeFiles(Kind kind, int container) {
         return switch (kind) {
             case ACQUISITION ->
                 IntStream.range(container * filesPerAcquisition, (container + 1) * filesPerAcquisition)
                         .boxed()
                         .toList();
-            case ANALYSIS -> List.of(ANALYSIS_FILE_BASE + container);
+            case ANALYSIS -> container < ADDED_ANALYSIS_BASE ? List.of(ANALYSIS_FILE_BASE + container) : List.of();
             case SESSION ->
                 container % SESSIONS_PER_OWN_FILE == 0
                         ? List.of(SESSION_FILE_BASE + container / SESSIONS_PER_OWN_FILE)
@@ -303,6 +389,10 @@ public final class Hierarchy {
     }
 
     Place place(int file) {
+        if (file >= ADDED_FILE_BASE) {
+            Added in = addedFiles.get(file - ADDED_FILE_BASE);
+            return new Place(in.kind(), in.container(), file - ADDED_FILE_BASE);
+        }
         if (file >= SESSION_FILE_BASE) {
             return new Place(Kind.SESSION, (file - SESSION_FILE_BASE) * SESSIONS_PER_OWN_FILE, 0);
         }
@@ -334,15 +424,18 @@ public final class Hierarchy {
         told.put("modality", "MR");
         told.put("mimetype", "application/zip");
         told.put("version", 1);
+        told.put("tags", List.of());
+        told.put("classification", Map.of("Intent", List.of("Structural")));
         told.put("created", written(created(place.kind(), place.container())));
         told.put("modified", written(created(place.kind(), place.container())));
         told.put("origin", Map.of("type", "user", "id", "scanner@example.org"));
         Map<String, Object> parents = parents(place.kind(), place.container());
-        String kind = place.kind().name().toLowerCase(Locale.ROOT);
+        String kind = word(place.kind());
         parents.put(kind, id(place.kind(), place.container()));
         told.put("parents", parents);
         told.put("parent_ref", Map.of("type", kind, "id", id(place.kind(), place.container())));
         told.putAll(changed.getOrDefault(id, Map.of()));
+        told.putIfAbsent("info_exists", told.containsKey("info"));
         return told;
     }
 
@@ -391,8 +484,31 @@ public final class Hierarchy {
         return this;
     }
 
+    /** Adds an analysis without files to any container; returns its id. */
+    public String addAnalysis(String container) {
+        Kind kind = kind(container).orElseThrow();
+        addedAnalyses.add(new Added(kind, index(container, kind).orElseThrow()));
+        return id(Kind.ANALYSIS, ADDED_ANALYSIS_BASE + addedAnalyses.size() - 1);
+    }
+
+    /** Adds a file to any container; returns its {@code file_id}. */
+    public String addFile(String container, String name, String content) {
+        Kind kind = kind(container).orElseThrow();
+        String id = id(Kind.FILE, ADDED_FILE_BASE + addedFiles.size());
+        contents.put(id, content.getBytes(StandardCharsets.UTF_8));
+        tell(id, "name", name);
+        addedFiles.add(new Added(kind, index(container, kind).orElseThrow()));
+        return id;
+    }
+
     public Hierarchy remove(String id) {
         removed.put(id, true);
+        return this;
+    }
+
+    /** Undoes {@link #remove}. */
+    public Hierarchy restore(String id) {
+        removed.remove(id);
         return this;
     }
 
@@ -404,6 +520,15 @@ public final class Hierarchy {
         Object version = find(file).orElseThrow().get("version");
         tell(file, "version", 1 + (Integer) version);
         return tell(file, "modified", written(at));
+    }
+
+    /** Flips a bit of a file's bytes; all that is told of it stays, its hash too. A second call flips it back. */
+    public Hierarchy rot(String file) {
+        Object hash = find(file).orElseThrow().get("hash");
+        byte[] bytes = content(index(file, Kind.FILE).orElseThrow()).clone();
+        bytes[bytes.length / 3] ^= 4;
+        contents.put(file, bytes);
+        return tell(file, "hash", hash);
     }
 
     List<String> labelsToRoot(String acquisition) {

@@ -9,28 +9,35 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Flywheel lists of a session's content.
+ * What Flywheel lists of the content of a session or project.
  *
- * @param session null if nothing of it can be read
+ * @param container null if nothing of it can be read
  * @param missing containers that cannot be read, each with its reason; their files are unknown
  */
-public record ListedSession(@Nullable Container session, List<HeldFile> files, List<Item> missing, List<Item> remarks) {
+public record ListedItem(@Nullable Container container, List<HeldFile> files, List<Item> missing, List<Item> remarks) {
 
     /**
-     * Reads the session's lists without downloading files.
+     * Reads an item's lists without downloading files.
      *
+     * @param level a session or a project
      * @throws DeliveryException if the key is no longer accepted
-     * @throws IllegalArgumentException if {@code session} is not an id
+     * @throws IllegalArgumentException if {@code id} is not an id
      */
-    public static ListedSession of(Flywheel flywheel, String session) throws IOException, InterruptedException {
-        Answers.checkId(session);
+    public static ListedItem of(Flywheel flywheel, Level level, String id) throws IOException, InterruptedException {
+        return of(flywheel, level, id, null);
+    }
+
+    /** Reads also the metadata, if they are wanted. */
+    static ListedItem of(Flywheel flywheel, Level level, String id, @Nullable Metadata metadata)
+            throws IOException, InterruptedException {
+        Answers.checkId(id);
         try {
-            return new SessionContents(flywheel).read(session);
+            return new ItemContents(flywheel, metadata).read(level, id);
         } catch (DeliveryException e) {
             if (Flywheel.ENDS_ALL.contains(e.trouble())) {
                 throw e;
             }
-            return new ListedSession(null, List.of(), List.of(Item.of("session " + session, session, e)), List.of());
+            return new ListedItem(null, List.of(), List.of(Item.of(level.word() + " " + id, id, e)), List.of());
         }
     }
 

@@ -1,0 +1,298 @@
+package dozo.archive;
+
+import dozo.copy.Copy;
+import dozo.copy.Inventory.Item;
+import dozo.copy.Inventory.StoredCopy;
+import dozo.copy.ManifestPart;
+import dozo.copy.ProvenRead;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.RemoteException;
+import dozo.restore.ArchiveRestore;
+import dozo.send.Crew;
+import dozo.send.SiteReader;
+import dozo.send.Throttle;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Patience;
+import dozo.source.delivery.Trouble;
+import dozo.source.flywheel.Flywheel;
+import dozo.source.flywheel.Writes;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Restores the sessions of a manifest into a Flywheel, by the {@code flywheel.json} that was collected with them: the
+ * containers from the top, what describes them, and their files. A restore that was interrupted is completed by running it
+ * again: what is there is found, and not sent again. Studies and series count sessions and acquisitions.
+ */
+final class SessionRestore implements ArchiveRestore {
+
+    /** Files of a container that are restored at the same time. Each of them lies in a temporary file meanwhile. */
+    private static final int AT_ONCE = 4;
+
+    /** Troubles that all other requests would have, too. */
+    private static final Set<Trouble> ENDS_ALL = Set.of(Trouble.KEY_REFUSED, Trouble.DENIED, Trouble.REDIRECTED);
+
+    private final ManifestPart part;
+    private final ProvenRead site;
+    private final Opening opening;
+    private final RestoredIds.Of ids;
+    private final boolean replaces;
+    private final Throttle throttle;
+    private final Patience patience = new Patience();
+
+    /** The files that can be restored, by their paths in the tree; and all that are selected and described. */
+    private final Map<FilePath, Item> items = new HashMap<>();
+
+    private final Set<FilePath> selected = new HashSet<>();
+
+    private final LongAdder entries = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder bytesVerified = new LongAdder();
+    private final LongAdder bytesMoved = new LongAdder();
+    private volatile Counts counts = new Counts(0, 0, 0, 0, 0, 0);
+    private volatile boolean counted;
+    private Consumer<Finding> findings = finding -> {};
+
+    /** Opens the Flywheel. */
+    interface Opening {
+        Flywheel open();
+    }
+
+    private interface Step {
+        void run() throws IOException, InterruptedException;
+    }
+
+    SessionRestore(
+            ManifestPart part,
+            ProvenRead site,
+            Opening opening,
+            RestoredIds.Of ids,
+            boolean replaces,
+            Throttle throttle) {
+        this.part = part;
+        this.site = site;
+        this.opening = opening;
+        this.ids = ids;
+        this.replaces = replaces;
+        this.throttle = throttle;
+    }
+
+    @Override
+    public Progress run(Consumer<Finding> told) throws IOException, InterruptedException {
+        findings = told;
+        part.select();
+        part.reportUnmatched(told);
+        FlywheelJson sealed = FlywheelJson.read(part, site);
+        part.items(item -> take(item, sealed));
+        counted = true;
+        try (Flywheel flywheel = opening.open()) {
+            Writes writes = new Writes(flywheel);
+            Containers containers = new Containers(writes, ids, sealed, replaces);
+            FileRestore files = new FileRestore(writes, site, replaces, throttle);
+            for (SealedContainer container : sealed.containers()) {
+                bring(container, sealed, containers, files);
+            }
+        }
+        return progress();
+    }
+
+    private void take(Item item, FlywheelJson sealed) {
+        Entry entry = item.entry();
+        if (entry.facts().kind() == EntryKind.DIRECTORY || entry.path().equals(FlywheelJson.PLACE)) {
+            return;
+        }
+        entries.increment();
+        bytes.add(entry.facts().sizeBytes());
+        if (!sealed.names(entry.path())) {
+            notSent(entry.path(), Problem.NOT_SENT, "flywheel.json does not name it");
+            return;
+        }
+        selected.add(entry.path());
+        if (entry.facts().kind() == EntryKind.LINK) {
+            notSent(entry.path(), Problem.NOT_SENT, "it is a symbolic link");
+        } else if (item.copy() == null) {
+            notSent(entry.path(), Problem.UNPROVEN, "was never verified at the site, so there is no copy to restore");
+        } else {
+            items.put(entry.path(), item);
+        }
+    }
+
+    private void bring(SealedContainer container, FlywheelJson sealed, Containers containers, FileRestore files)
+            throws IOException, InterruptedException {
+        String[] path = new String[1];
+        // NB: a Flywheel that does not answer about the first container would not answer about any.
+        boolean isFirst = container.kind() == ContainerKind.GROUP;
+        String failed = failure(isFirst, () -> {
+            Containers.Found found = containers.bring(container);
+            path[0] = found.path();
+            if (!found.differing().isEmpty()) {
+                differs(FlywheelJson.PLACE, "%s: %s".formatted(container.shown(), differing(found.differing())));
+            }
+        });
+        if (failed != null) {
+            finding(FlywheelJson.PLACE, Problem.NOT_SENT, "%s: %s".formatted(container.shown(), failed));
+        } else {
+            count(container.kind());
+        }
+        try (Crew crew = new Crew(AT_ONCE)) {
+            for (JsonNode file : container.object().path("files")) {
+                crew.start(() -> bring(file, container, path[0], sealed, files));
+            }
+            crew.join();
+        }
+    }
+
+    private static String differing(Set<String> names) {
+        return "Flywheel has other values for %s; they stay".formatted(String.join(", ", names));
+    }
+
+    /** @param container its path; null if it is not there */
+    private void bring(
+            JsonNode file, SealedContainer holder, @Nullable String container, FlywheelJson sealed, FileRestore files)
+            throws IOException, InterruptedException {
+        FilePath place = SealedContainer.place(file);
+        if (place == null) {
+            if (sealed.hasFilesOf(holder)) {
+                finding(
+                        FlywheelJson.PLACE,
+                        Problem.NOT_SENT,
+                        "a file of %s was listed by Flywheel, but never delivered".formatted(holder.shown()));
+            }
+            return;
+        }
+        Item item = items.get(place);
+        if (item == null) {
+            if (part.isWhole() && !selected.contains(place)) {
+                finding(place, Problem.NOT_SENT, "flywheel.json names it, but the manifest does not have it");
+            }
+            return;
+        }
+        if (container == null) {
+            notSent(place, Problem.NOT_SENT, "%s was not restored".formatted(holder.shown()));
+            return;
+        }
+        String failed = failure(false, () -> bring(file, place, container, item, files));
+        if (failed != null) {
+            notSent(place, Problem.NOT_SENT, failed);
+        }
+    }
+
+    private void bring(JsonNode file, FilePath place, String container, Item item, FileRestore files)
+            throws IOException, InterruptedException {
+        StoredCopy copy = item.copy();
+        if (copy == null) {
+            throw new IllegalStateException("only files with a copy are restored");
+        }
+        long sizeBytes = item.entry().facts().sizeBytes();
+        try {
+            switch (files.bring(container, file, copy)) {
+                case FileRestore.Outcome.Verified verified -> {
+                    bytesVerified.add(sizeBytes);
+                    bytesMoved.add(verified.sent() ? sizeBytes : 0);
+                    count(verified.sent() ? 1 : 0, verified.sent() ? 0 : 1, 0, 0);
+                    if (!verified.differing().isEmpty()) {
+                        differs(place, differing(verified.differing()));
+                    }
+                }
+                case FileRestore.Outcome.Differs other -> {
+                    count(0, 0, 1, 0);
+                    differs(
+                            place,
+                            "Flywheel has other bytes under this name"
+                                    + (other.afterSending() ? ", after it was sent" : ""));
+                }
+            }
+        } catch (ProvenRead.Differs e) {
+            notSent(place, Problem.MISMATCHED, "the copy is not what was verified; check the site's disks");
+        } catch (RemoteException e) {
+            notSent(place, SiteReader.problem(e), "cannot be read at the site: " + e.getMessage());
+        }
+    }
+
+    /** Returns why a step failed that does not prevent the others; null if it did not. */
+    private @Nullable String failure(boolean endsAll, Step step) throws IOException, InterruptedException {
+        try {
+            return patience.ask(() -> {
+                        step.run();
+                        return true;
+                    })
+                    ? null
+                    : "";
+        } catch (NotRestored e) {
+            return String.valueOf(e.getMessage());
+        } catch (DeliveryException e) {
+            if (endsAll || ENDS_ALL.contains(e.trouble()) || patience.isOver()) {
+                throw e;
+            }
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    private void notSent(FilePath path, Problem problem, String why) {
+        count(0, 0, 0, 1);
+        finding(path, problem, why);
+    }
+
+    private void differs(FilePath path, String how) {
+        finding(path, Problem.ARCHIVE_DIFFERS, how);
+    }
+
+    private synchronized void count(ContainerKind kind) {
+        Counts now = counts;
+        counts = new Counts(
+                now.studies() + (kind == ContainerKind.SESSION ? 1 : 0),
+                now.series() + (kind == ContainerKind.ACQUISITION ? 1 : 0),
+                now.sent(),
+                now.foundEqual(),
+                now.differing(),
+                now.notSent());
+    }
+
+    private synchronized void count(long sent, long equal, long differing, long notSent) {
+        Counts now = counts;
+        counts = new Counts(
+                now.studies(),
+                now.series(),
+                now.sent() + sent,
+                now.foundEqual() + equal,
+                now.differing() + differing,
+                now.notSent() + notSent);
+    }
+
+    private synchronized void finding(FilePath path, Problem problem, String why) {
+        findings.accept(new Finding(path, problem, "%s: %s".formatted(path, why)));
+    }
+
+    @Override
+    public Counts counts() {
+        return counts;
+    }
+
+    @Override
+    public Copy.Progress progress() {
+        Counts now = counts;
+        return new Progress(
+                entries.sum(),
+                bytes.sum(),
+                counted,
+                now.sent() + now.foundEqual(),
+                bytesVerified.sum(),
+                bytesMoved.sum(),
+                1);
+    }
+
+    @Override
+    public void close() {
+        site.close();
+    }
+}

@@ -411,7 +411,7 @@ class DocCommandsTest {
         }
 
         assertThat(other).isEmpty();
-        assertThat(python).hasSizeGreaterThan(4);
+        assertThat(python).hasSizeGreaterThan(3);
         Ended.of(new ProcessBuilder(python)).ends(0);
     }
 }

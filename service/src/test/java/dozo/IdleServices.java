@@ -115,6 +115,10 @@ final class IdleServices {
     private static boolean rests(RunningService service) {
         Operations operations = service.bean(Operations.class);
         JdbcClient jdbc = service.bean(JdbcClient.class);
+        if (!service.bean(RestoreQueue.class).isRunning()) {
+            // A test has stopped it.
+            return false;
+        }
         try {
             if (operations.isWorking()) {
                 service.bean(Runs.class)

@@ -18,7 +18,9 @@ final class Traces {
 
     static final int SECONDS = 10;
     private static final int CHANNELS_MAX = 30;
+    /** In samples a second. */
     private static final int RATE_MAX = 20_000;
+
     private static final int WIDTH = Picture.SHOWN_MAX;
     private static final int LANE = 32;
     private static final int MARGIN = 2;

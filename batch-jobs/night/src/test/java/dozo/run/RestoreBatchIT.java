@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.copy.Trees;
+import dozo.db.Campaign;
 import dozo.file.FilePath;
 import dozo.file.Selection;
 import dozo.ledger.Ledger;
@@ -37,6 +38,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -323,9 +325,10 @@ class RestoreBatchIT extends NightAtSite {
     }
 
     @Test
+    @Tag(Campaign.TAG)
     void nothingIsLeftOutAndNothingCompleteIsRepeatedHoweverOftenTheServiceIsKilled() throws Exception {
-        int experiments = 60;
-        int kills = 25;
+        int experiments = Campaign.times(15);
+        int kills = Campaign.times(6);
         register(experiments);
         night.complete();
         Map<Integer, Map<FilePath, String>> sealed = sealed(experiments);
@@ -347,7 +350,7 @@ class RestoreBatchIT extends NightAtSite {
 
         assertThat(count("select count(*) from restore where ended_at is not null"))
                 .as("killed in the middle")
-                .isBetween(8L, experiments - 1L);
+                .isBetween(kills / 3L, experiments - 1L);
         night = new Night(database, site.address());
         RestoreBatch ended = ended(id);
 

@@ -2,6 +2,7 @@ package dozo.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.Campaign;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.ChildProcess;
 import dozo.restore.ArchiveRestore.Counts;
@@ -23,17 +24,17 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A restore into an empty Orthanc is killed 25 times at random moments, a third of these times the Orthanc too. In the end every
- * instance is there with its bytes, and only what was in flight at a kill was sent again. Takes over a minute: each time,
- * a process starts.
+ * A restore into an empty Orthanc is killed again and again at random moments, a third of these times the Orthanc too. In the end every
+ * instance is there with its bytes, and only what was in flight at a kill was sent again.
  */
 class KilledRestoreIT {
 
-    private static final int KILLS = 25;
+    private static final int KILLS = Campaign.times(6);
     private static final int INSTANCES = 1_200;
 
     /** About so many steps of the proxy are a batch: two look-ups of each instance, its bytes, the answer. */
@@ -45,6 +46,7 @@ class KilledRestoreIT {
     Path folder;
 
     @Test
+    @Tag(Campaign.TAG)
     void aRestoreThatIsKilledManyTimesSendsAgainOnlyWhatWasInFlight() throws Exception {
         long seed = new Random().nextLong();
         System.out.println("seed of the kills: " + seed);

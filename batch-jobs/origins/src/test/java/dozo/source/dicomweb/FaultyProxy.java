@@ -243,7 +243,7 @@ public final class FaultyProxy implements AutoCloseable {
         if (sentType != null) {
             request.header("Content-Type", sentType);
         }
-        HttpResponse<byte[]> answer = http.send(request.build(), BodyHandlers.ofByteArray());
+        HttpResponse<byte[]> answer = behind(request.build(), stores);
         if (stores) {
             step(storing.begun);
         }
@@ -271,6 +271,18 @@ public final class FaultyProxy implements AutoCloseable {
         }
         out.write(body);
         storing.answered = true;
+    }
+
+    /** Asks once more if a connection was kept from before the server behind was killed; what it stores is sent once. */
+    private HttpResponse<byte[]> behind(HttpRequest request, boolean stores) throws IOException, InterruptedException {
+        try {
+            return http.send(request, BodyHandlers.ofByteArray());
+        } catch (IOException e) {
+            if (stores) {
+                throw e;
+            }
+            return http.send(request, BodyHandlers.ofByteArray());
+        }
     }
 
     /** Passes a body on while it arrives: an Orthanc stores its first instances before the last have arrived. */

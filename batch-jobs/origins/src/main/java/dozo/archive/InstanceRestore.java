@@ -29,7 +29,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /**
@@ -68,13 +67,7 @@ final class InstanceRestore implements ArchiveRestore {
     private final List<Item> waiting = new ArrayList<>();
     private long waitingBytes;
     private int failuresInARow;
-    private final LongAdder entries = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
-    private final LongAdder bytesVerified = new LongAdder();
-    private final LongAdder bytesMoved = new LongAdder();
-    private volatile Counts counts = new Counts(0, 0, 0, 0, 0, 0);
-    private volatile boolean counted;
-    private Consumer<Finding> findings = finding -> {};
+    private final Tally tally = new Tally();
 
     /** Opens the archive. */
     interface Opening {
@@ -91,7 +84,7 @@ final class InstanceRestore implements ArchiveRestore {
 
     @Override
     public Progress run(Consumer<Finding> told) throws IOException, InterruptedException {
-        findings = told;
+        tally.tell(told);
         part.select();
         part.reportUnmatched(told);
         try (Archive archive = opening.open();
@@ -99,7 +92,7 @@ final class InstanceRestore implements ArchiveRestore {
             Round round = new Round(archive, batch);
             part.items(item -> take(item, round));
             round.run();
-            counted = true;
+            tally.allTaken();
         }
         return progress();
     }
@@ -109,8 +102,7 @@ final class InstanceRestore implements ArchiveRestore {
         if (entry.facts().kind() == EntryKind.DIRECTORY) {
             return;
         }
-        entries.increment();
-        bytes.add(entry.facts().sizeBytes());
+        tally.take(entry.facts().sizeBytes());
         if (entry.facts().kind() == EntryKind.LINK) {
             notSent(entry, Problem.NOT_SENT, "it is a symbolic link");
         } else if (item.copy() == null) {
@@ -240,7 +232,7 @@ final class InstanceRestore implements ArchiveRestore {
                 case Sent.TooMuch much -> sendFewer(some, much.why());
                 case Sent.Judged judged -> {
                     failuresInARow = 0;
-                    some.forEach(each -> bytesMoved.add(each.sizeBytes()));
+                    some.forEach(each -> tally.moved(each.sizeBytes()));
                     judge(some, judged);
                 }
             }
@@ -309,9 +301,9 @@ final class InstanceRestore implements ArchiveRestore {
             String difference = ours.isPresent() && theirs.isPresent()
                     ? ours.get().difference(theirs.get())
                     : "the attributes could not be compared";
-            count(0, 0, 1, 0);
-            finding(
-                    each.entry(),
+            tally.differing();
+            tally.finding(
+                    each.entry().path(),
                     Problem.ARCHIVE_DIFFERS,
                     "the archive has other bytes under the same SOPInstanceUID%s: %s"
                             .formatted(when.isEmpty() ? "" : ", " + when, difference));
@@ -320,51 +312,27 @@ final class InstanceRestore implements ArchiveRestore {
 
     private void verified(Fetched each, boolean sent) {
         Archive.Identity identity = each.proof().identity();
-        studies.add(identity.studyUid());
-        series.add(identity.studyUid() + " " + identity.seriesUid());
+        boolean study = studies.add(identity.studyUid());
+        boolean one = series.add(identity.studyUid() + " " + identity.seriesUid());
         if (replaces) {
             done.add(Digest.ofText(each.sopUid()));
         }
-        bytesVerified.add(each.sizeBytes());
-        count(sent ? 1 : 0, sent ? 0 : 1, 0, 0);
+        tally.found(study ? 1 : 0, one ? 1 : 0);
+        tally.verified(each.sizeBytes(), sent);
     }
 
     private void notSent(Entry entry, Problem problem, String why) {
-        count(0, 0, 0, 1);
-        finding(entry, problem, why);
-    }
-
-    private synchronized void count(long sent, long equal, long differing, long notSent) {
-        Counts now = counts;
-        counts = new Counts(
-                studies.size(),
-                series.size(),
-                now.sent() + sent,
-                now.foundEqual() + equal,
-                now.differing() + differing,
-                now.notSent() + notSent);
-    }
-
-    private synchronized void finding(Entry entry, Problem problem, String why) {
-        findings.accept(new Finding(entry.path(), problem, "%s: %s".formatted(entry.path(), why)));
+        tally.notSent(entry.path(), problem, why);
     }
 
     @Override
     public Counts counts() {
-        return counts;
+        return tally.counts();
     }
 
     @Override
     public Copy.Progress progress() {
-        Counts now = counts;
-        return new Progress(
-                entries.sum(),
-                bytes.sum(),
-                counted,
-                now.sent() + now.foundEqual(),
-                bytesVerified.sum(),
-                bytesMoved.sum(),
-                1);
+        return tally.progress();
     }
 
     @Override

@@ -24,7 +24,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -55,13 +54,7 @@ final class SessionRestore implements ArchiveRestore {
 
     private final Set<FilePath> selected = new HashSet<>();
 
-    private final LongAdder entries = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
-    private final LongAdder bytesVerified = new LongAdder();
-    private final LongAdder bytesMoved = new LongAdder();
-    private volatile Counts counts = new Counts(0, 0, 0, 0, 0, 0);
-    private volatile boolean counted;
-    private Consumer<Finding> findings = finding -> {};
+    private final Tally tally = new Tally();
 
     /** Opens the Flywheel. */
     interface Opening {
@@ -89,12 +82,12 @@ final class SessionRestore implements ArchiveRestore {
 
     @Override
     public Progress run(Consumer<Finding> told) throws IOException, InterruptedException {
-        findings = told;
+        tally.tell(told);
         part.select();
         part.reportUnmatched(told);
         FlywheelJson sealed = FlywheelJson.read(part, site);
         part.items(item -> take(item, sealed));
-        counted = true;
+        tally.allTaken();
         try (Flywheel flywheel = opening.open()) {
             Writes writes = new Writes(flywheel);
             Containers containers = new Containers(writes, ids, sealed, replaces);
@@ -111,17 +104,17 @@ final class SessionRestore implements ArchiveRestore {
         if (entry.facts().kind() == EntryKind.DIRECTORY || entry.path().equals(FlywheelJson.PLACE)) {
             return;
         }
-        entries.increment();
-        bytes.add(entry.facts().sizeBytes());
+        tally.take(entry.facts().sizeBytes());
         if (!sealed.names(entry.path())) {
-            notSent(entry.path(), Problem.NOT_SENT, "flywheel.json does not name it");
+            tally.notSent(entry.path(), Problem.NOT_SENT, "flywheel.json does not name it");
             return;
         }
         selected.add(entry.path());
         if (entry.facts().kind() == EntryKind.LINK) {
-            notSent(entry.path(), Problem.NOT_SENT, "it is a symbolic link");
+            tally.notSent(entry.path(), Problem.NOT_SENT, "it is a symbolic link");
         } else if (item.copy() == null) {
-            notSent(entry.path(), Problem.UNPROVEN, "was never verified at the site, so there is no copy to restore");
+            tally.notSent(
+                    entry.path(), Problem.UNPROVEN, "was never verified at the site, so there is no copy to restore");
         } else {
             items.put(entry.path(), item);
         }
@@ -140,9 +133,11 @@ final class SessionRestore implements ArchiveRestore {
             }
         });
         if (failed != null) {
-            finding(FlywheelJson.PLACE, Problem.NOT_SENT, "%s: %s".formatted(container.shown(), failed));
+            tally.finding(FlywheelJson.PLACE, Problem.NOT_SENT, "%s: %s".formatted(container.shown(), failed));
         } else {
-            count(container.kind());
+            tally.found(
+                    container.kind() == ContainerKind.SESSION ? 1 : 0,
+                    container.kind() == ContainerKind.ACQUISITION ? 1 : 0);
         }
         try (Crew crew = new Crew(AT_ONCE)) {
             for (JsonNode file : container.object().path("files")) {
@@ -163,7 +158,7 @@ final class SessionRestore implements ArchiveRestore {
         FilePath place = SealedContainer.place(file);
         if (place == null) {
             if (sealed.hasFilesOf(holder)) {
-                finding(
+                tally.finding(
                         FlywheelJson.PLACE,
                         Problem.NOT_SENT,
                         "a file of %s was listed by Flywheel, but never delivered".formatted(holder.shown()));
@@ -173,17 +168,17 @@ final class SessionRestore implements ArchiveRestore {
         Item item = items.get(place);
         if (item == null) {
             if (part.isWhole() && !selected.contains(place)) {
-                finding(place, Problem.NOT_SENT, "flywheel.json names it, but the manifest does not have it");
+                tally.finding(place, Problem.NOT_SENT, "flywheel.json names it, but the manifest does not have it");
             }
             return;
         }
         if (container == null) {
-            notSent(place, Problem.NOT_SENT, "%s was not restored".formatted(holder.shown()));
+            tally.notSent(place, Problem.NOT_SENT, "%s was not restored".formatted(holder.shown()));
             return;
         }
         String failed = failure(false, () -> bring(file, place, container, item, files));
         if (failed != null) {
-            notSent(place, Problem.NOT_SENT, failed);
+            tally.notSent(place, Problem.NOT_SENT, failed);
         }
     }
 
@@ -197,15 +192,14 @@ final class SessionRestore implements ArchiveRestore {
         try {
             switch (files.bring(container, file, copy)) {
                 case FileRestore.Outcome.Verified verified -> {
-                    bytesVerified.add(sizeBytes);
-                    bytesMoved.add(verified.sent() ? sizeBytes : 0);
-                    count(verified.sent() ? 1 : 0, verified.sent() ? 0 : 1, 0, 0);
+                    tally.moved(verified.sent() ? sizeBytes : 0);
+                    tally.verified(sizeBytes, verified.sent());
                     if (!verified.differing().isEmpty()) {
                         differs(place, differing(verified.differing()));
                     }
                 }
                 case FileRestore.Outcome.Differs other -> {
-                    count(0, 0, 1, 0);
+                    tally.differing();
                     differs(
                             place,
                             "Flywheel has other bytes under this name"
@@ -213,9 +207,9 @@ final class SessionRestore implements ArchiveRestore {
                 }
             }
         } catch (ProvenRead.Differs e) {
-            notSent(place, Problem.MISMATCHED, "the copy is not what was verified; check the site's disks");
+            tally.notSent(place, Problem.MISMATCHED, "the copy is not what was verified; check the site's disks");
         } catch (RemoteException e) {
-            notSent(place, SiteReader.problem(e), "cannot be read at the site: " + e.getMessage());
+            tally.notSent(place, SiteReader.problem(e), "cannot be read at the site: " + e.getMessage());
         }
     }
 
@@ -238,57 +232,18 @@ final class SessionRestore implements ArchiveRestore {
         }
     }
 
-    private void notSent(FilePath path, Problem problem, String why) {
-        count(0, 0, 0, 1);
-        finding(path, problem, why);
-    }
-
     private void differs(FilePath path, String how) {
-        finding(path, Problem.ARCHIVE_DIFFERS, how);
-    }
-
-    private synchronized void count(ContainerKind kind) {
-        Counts now = counts;
-        counts = new Counts(
-                now.studies() + (kind == ContainerKind.SESSION ? 1 : 0),
-                now.series() + (kind == ContainerKind.ACQUISITION ? 1 : 0),
-                now.sent(),
-                now.foundEqual(),
-                now.differing(),
-                now.notSent());
-    }
-
-    private synchronized void count(long sent, long equal, long differing, long notSent) {
-        Counts now = counts;
-        counts = new Counts(
-                now.studies(),
-                now.series(),
-                now.sent() + sent,
-                now.foundEqual() + equal,
-                now.differing() + differing,
-                now.notSent() + notSent);
-    }
-
-    private synchronized void finding(FilePath path, Problem problem, String why) {
-        findings.accept(new Finding(path, problem, "%s: %s".formatted(path, why)));
+        tally.finding(path, Problem.ARCHIVE_DIFFERS, how);
     }
 
     @Override
     public Counts counts() {
-        return counts;
+        return tally.counts();
     }
 
     @Override
     public Copy.Progress progress() {
-        Counts now = counts;
-        return new Progress(
-                entries.sum(),
-                bytes.sum(),
-                counted,
-                now.sent() + now.foundEqual(),
-                bytesVerified.sum(),
-                bytesMoved.sum(),
-                1);
+        return tally.progress();
     }
 
     @Override

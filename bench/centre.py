@@ -6,7 +6,7 @@ import random
 import shutil
 import subprocess
 
-from processes import CannotMeasure, TICKS, children, stat
+from processes import CannotMeasure, children, cpu_seconds
 from program import LAUNCHER
 from row import Row
 from service import LIMIT_SECONDS, Service, seconds_of
@@ -129,9 +129,14 @@ def warm_up_row(name, seconds):
 
 
 def tree_seconds(pid):
-    """Returns the CPU seconds of a process and all its descendants, including ended ones."""
-    own = sum(int(field) for field in stat(pid)[0][11:15]) / TICKS
-    return own + sum(tree_seconds(child) for child in children(pid))
+    """Returns the CPU seconds of a process and all its descendants, including ended ones that were waited for."""
+    below = 0.0
+    for child in children(pid):
+        try:
+            below += tree_seconds(child)
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # ended meanwhile; its parent, read below, has its time
+    return below + cpu_seconds(pid)
 
 
 def make(folder, experiments, files, least, most, folders=1):

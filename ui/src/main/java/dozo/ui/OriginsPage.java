@@ -96,7 +96,7 @@ record OriginsPage(Origins origins, Standings standings, Choices choices) {
     }
 
     private static OriginKind kind(String word) {
-        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb or tree"));
+        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb, xnat or tree"));
     }
 
     private static String name(Standing standing) {

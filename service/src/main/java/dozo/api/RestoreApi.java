@@ -98,7 +98,7 @@ public record RestoreApi(
     /**
      * What to send into an archive.
      *
-     * @param origin the name of an origin of the kind {@code dicomweb} or {@code flywheel}
+     * @param origin the name of an origin of the kind {@code dicomweb}, {@code flywheel} or {@code xnat}
      * @param replaces true: what has other bytes or values there is replaced; default: it stays, and is a finding
      * @param paths folders and files of the manifest; with {@code patterns} at most 10,000; default: everything
      * @param pathsBytes more of them, in base64
@@ -185,7 +185,7 @@ public record RestoreApi(
     }
 
     /**
-     * Sends the files of a manifest, or of what is selected of it, into an archive by STOW-RS, or into a Flywheel. 409: too
+     * Sends the files of a manifest, or of what is selected of it, into an archive by STOW-RS, or into a Flywheel or XNAT. 409: too
      * many restores wait. 422: there is no such origin, or its key cannot be used.
      */
     @PostMapping("/archive")

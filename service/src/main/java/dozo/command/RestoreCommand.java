@@ -84,6 +84,9 @@ import picocli.CommandLine.Parameters;
             "With --to flywheel, TARGET is the name of an origin of the kind flywheel: the service creates what is missing of the",
             "session, what describes it, and its files. What is there and differs stays, unless --replace is given.",
             "",
+            "With --to xnat, TARGET is the name of an origin of the kind xnat: the service creates what is missing of the session,",
+            "and sends its files. Files with other bytes stay, unless --replace is given.",
+            "",
             "With --project, --all or --list the service restores many experiments, one after the other: into TARGET by",
             "--in-service (each into TARGET/PROJECT.EXPERIMENT), --in-place or --to. One that fails does not stop the others.",
             "dozo restore-batch shows, stops and resumes them.",
@@ -151,8 +154,9 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--to",
-            paramLabel = "orthanc|flywheel",
-            description = "The service sends the files into the archive or Flywheel TARGET, the name of an origin.")
+            paramLabel = "orthanc|flywheel|xnat",
+            description =
+                    "The service sends the files into the archive, Flywheel or XNAT TARGET, the name of an origin.")
     private @Nullable Archive archive;
 
     @Option(names = "--replace", description = "With --to: replaces what has other bytes or values there, too.")
@@ -185,7 +189,8 @@ final class RestoreCommand implements Callable<Integer> {
     /** The kind of an archive. */
     enum Archive {
         orthanc,
-        flywheel
+        flywheel,
+        xnat
     }
 
     /** Selects a manifest; by default the latest. */

@@ -22,7 +22,7 @@ public final class DicomServers {
         if (origin.terms().kind() != OriginKind.DICOMWEB) {
             throw new Refusal(
                     "origin",
-                    "origin %s is not of the kind dicomweb or flywheel; choose another one",
+                    "origin %s is not of the kind dicomweb, flywheel or xnat; choose another one",
                     origin.name());
         }
         return of(origin.terms());

@@ -12,15 +12,22 @@ import dozo.collect.Reconciliations.ReportLine;
 import dozo.collect.Terms;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
+import dozo.file.Selection;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
+import dozo.manifest.Manifests;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.SourceKind;
+import dozo.restore.ArchiveRestore.Counts;
+import dozo.restore.KeptRestore;
+import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
+import dozo.restore.Restores.RestoreState;
+import dozo.restore.Target;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.source.xnat.EmulatedXnat;
@@ -34,6 +41,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -41,7 +49,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A night backs an XNAT's sessions up to a real sshd, or reports what is missing and why. */
+/** A night backs an XNAT's sessions up to a real sshd, or reports what is missing and why; a restore fills an empty XNAT. */
 class XnatIT {
 
     @TempDir
@@ -182,11 +190,64 @@ class XnatIT {
                 .hasMessageContaining("XNAT requires a login");
     }
 
+    @Test
+    void whatNightsHaveCollectedComesBackIntoAnEmptyXnat() throws Exception {
+        night.complete();
+        Map<String, String> before = new TreeMap<>(content.shown());
+        before.keySet().removeIf(each -> each.startsWith("SECRET"));
+        Experiment collected = experiment(session);
+        Experiment second = experiment(content.sessions.get(1));
+        emulator.close();
+        XnatContent empty = new XnatContent();
+        empty.projects.add("BRAIN");
+        emulator = new EmulatedXnat(empty);
+        save(null, Map.of("BRAIN", "p"));
+
+        KeptRestore restored = ended(request(collected));
+
+        assertThat(restored.state()).as(reasons(restored)).isEqualTo(RestoreState.COMPLETE);
+        assertThat(restored.counts()).isEqualTo(new Counts(1, 2, 7, 0, 0, 0));
+        assertThat(ended(request(second)).state()).isEqualTo(RestoreState.COMPLETE);
+        assertThat(empty.shown()).isEqualTo(before);
+        emulator.writes.clear();
+        assertThat(ended(request(collected)).counts()).isEqualTo(new Counts(1, 2, 0, 7, 0, 0));
+        assertThat(emulator.writes).as("asked twice").isEmpty();
+    }
+
     private Experiment experiment(Session of) {
         return night.get(Experiments.class).find("p", "xnat-" + of.id).orElseThrow();
     }
 
     private Report report(Run run) {
         return night.get(Reconciliations.class).of(run.id()).getFirst();
+    }
+
+    private KeptRestore request(Experiment experiment) {
+        return night.get(RestoreQueue.class)
+                .request(
+                        experiment,
+                        night.get(Manifests.class).all(experiment.id()).getFirst(),
+                        Selection.ALL,
+                        night.site(),
+                        new Target.Archive("xnat", false),
+                        "lab");
+    }
+
+    private KeptRestore ended(KeptRestore asked) {
+        Night.until(() -> !now(asked).state().goesOn());
+        return now(asked);
+    }
+
+    private KeptRestore now(KeptRestore asked) {
+        return night.get(Restores.class)
+                .find(night.get(Experiments.class).find(asked.experiment()).orElseThrow(), asked.id())
+                .orElseThrow();
+    }
+
+    private String reasons(KeptRestore restore) {
+        return restore.message()
+                + night.get(Restores.class).findings(restore.id(), 0, 20).stream()
+                        .map(each -> each.reason() + " " + each.message())
+                        .toList();
     }
 }

@@ -123,6 +123,14 @@ final class RestoreCommand implements Callable<Integer> {
                             + " *, ? and [a-z] match bytes of a name. Repeatable.")
     private List<String> patterns = List.of();
 
+    @Option(
+            names = "--series",
+            paramLabel = "UID",
+            description =
+                    "Only the DICOM files of the series with this SeriesInstanceUID; with --to, --in-service and --in-place."
+                            + " Repeatable.")
+    private List<String> series = List.of();
+
     @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
 
@@ -223,6 +231,9 @@ final class RestoreCommand implements Callable<Integer> {
         if (inPlace && archive != null) {
             throw new Failure(Exit.USAGE, "--to: not with --in-place, which restores into the source");
         }
+        if (!series.isEmpty() && !inPlace && !inService && archive == null) {
+            throw new Failure(Exit.USAGE, "--series: only with --to, --in-service or --in-place");
+        }
         String restores = several ? "" : address + "/restores";
         if (inPlace) {
             return inService(restores, "--in-place", Map.of("inPlace", true));
@@ -259,10 +270,10 @@ final class RestoreCommand implements Callable<Integer> {
 
     /** Several experiments are not named by a parameter: the first one is TARGET. */
     private void moveTarget() {
-        if (!target.isEmpty() || number() != null || !selection().isAll()) {
+        if (!target.isEmpty() || number() != null || !selection().isAll() || !series.isEmpty()) {
             throw new Failure(
                     Exit.USAGE,
-                    "several experiments: expected no PROJECT/EXPERIMENT, --manifest, --path, --paths-from or --pattern");
+                    "several experiments: expected no PROJECT/EXPERIMENT, --manifest, --path, --paths-from, --pattern or --series");
         }
         target = experiment;
     }
@@ -366,6 +377,9 @@ final class RestoreCommand implements Callable<Integer> {
             wanted.put(
                     "patternsBytes",
                     selection.patterns().stream().map(PathPattern::bytes).toList());
+        }
+        if (!series.isEmpty()) {
+            wanted.put("series", series);
         }
         wanted.put("site", site);
         wanted.put("asOf", asOf());

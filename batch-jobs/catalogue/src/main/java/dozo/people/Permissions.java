@@ -141,6 +141,7 @@ public final class Permissions {
             POST   /api/v1/arrivals/{id}/dismiss                                   own         all      -       all   write
             POST   /api/v1/arrivals/{id}/takeback                                  own         all      -       all   write
             GET    /api/v1/certificate-key                                         all         all      all     all   read
+            GET    /api/v1/commitments                                             -           all      all     all   read
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read

@@ -67,6 +67,9 @@ class SettingsTest {
             Map.entry(
                     "dozo.commitment.callers",
                     List.of("MR", "MR=h", "MR=h:0", "MR=h:65536", "A B=h:1", "MR=h:1,MR=i:2")),
+            Map.entry("dozo.commitment.tls-certificate-file", List.of("/not/there", "/dev/null")),
+            Map.entry("dozo.commitment.tls-key-file", List.of("/not/there", "/dev/null")),
+            Map.entry("dozo.commitment.tls-trust-file", List.of("/not/there", "/dev/null")),
             Map.entry("dozo.worklist.url", List.of("ris.example.org", "ftp://x", "http://")),
             Map.entry("dozo.worklist.server", List.of("", "a b")),
             Map.entry(

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param site the site's name; null: it does not belong to one site
  * @param project the project's code; null: it does not belong to one project
- * @param count how many things it is about: files if some are lost, else experiments; 1 for a whole project, site or
- * service
+ * @param count how many things it is about: files if some are lost, requests if reports are not taken, else experiments; 1
+ * for a whole project, site or service
  * @param subject the first of them, as {@code project/experiment}, with {@code , …} if there are more; or the project or site;
  * empty: there is no name
  */
@@ -53,7 +53,11 @@ public record Condition(
         /** Dozo itself should be backed up every day, and has not been for two. */
         NOT_BACKED_UP(false),
         /** Another service stood by within a week, and none does now. */
-        NOBODY_STANDS_BY(false);
+        NOBODY_STANDS_BY(false),
+        /** Within a week, a report of Storage Commitment was given up: the caller did not take it. */
+        COMMITMENT_NOT_REPORTED(false),
+        /** For a quarter of an hour, the port of Storage Commitment cannot be used, or no report can be made. */
+        COMMITMENT_STOPPED(false);
 
         private final boolean grave;
 

@@ -15,6 +15,7 @@ import dozo.run.Headlines.Headline;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import java.sql.Timestamp;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
@@ -36,6 +37,9 @@ public class Conditions {
 
     /** A scanner deletes soon what it deletes within so many days. */
     private static final int NEAR_DAYS = 7;
+
+    /** How long a report that was given up is told. */
+    private static final Duration GIVEN_UP = Duration.ofDays(7);
 
     /** The kinds of headlines that are about a site or the service as a whole. */
     private static final Set<Headlines.Kind> OF_WHOLE = Set.of(
@@ -100,6 +104,7 @@ public class Conditions {
         now.addAll(lost());
         now.addAll(brokenDeletedSoon());
         now.addAll(erasures());
+        now.addAll(notReported());
         now.addAll(drills(all.getFirst().drills()));
         ledger.lastVerification()
                 .filter(check -> check.verdict().equals(Verification.BROKEN))
@@ -187,6 +192,17 @@ public class Conditions {
                               where x.message <> '' or a.message <> '') open
                         group by kind, site, project
                         """).query(CONDITION).list();
+    }
+
+    private List<Condition> notReported() {
+        return jdbc.sql("""
+                        select 'COMMITMENT_NOT_REPORTED' as kind, null as site, null as project, count(*) as count,
+                               min(caller) as first, max(caller) as last
+                        from commitment where given_up_at > :from having count(*) > 0
+                        """)
+                .param("from", Timestamp.from(clock.instant().minus(GIVEN_UP)))
+                .query(CONDITION)
+                .list();
     }
 
     private List<Condition> lateSoon(Site site) {

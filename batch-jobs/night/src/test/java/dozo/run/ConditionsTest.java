@@ -108,6 +108,15 @@ class ConditionsTest {
                     "",
                     "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'BROKEN', 9, 1)",
                     "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'INCOMPLETE', 9, 0)"),
+            new Seed(
+                    Kind.COMMITMENT_NOT_REPORTED,
+                    null,
+                    "MR",
+                    """
+                    insert into commitment (caller, transaction_uid, class_uids, instance_uids, asked_at, given_up_at)
+                    values ('MR', '1.2', '{1}', '{2}', now(), now() - interval '6 days')
+                    """,
+                    "update commitment set given_up_at = now() - interval '8 days'"),
             new Seed(Kind.NOBODY_STANDS_BY, null, "two", """
                     insert into service_seen (name, url, version, seen_at, stopped) values ('two', '', '1', now() - interval '1 hour', false)
                     """, "delete from service_seen"),

@@ -57,6 +57,7 @@ class SettingsTest {
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
+            Map.entry("dozo.drill.site-cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.folder", List.of("drills", "./drills", "~/drills")),
             Map.entry("dozo.recovery.recipients", List.of("age1", "ssh-ed25519 AAAA", "AGE-SECRET-KEY-1X")),
             Map.entry("dozo.schedule.zone", List.of("Mars/Base", "JST+")),

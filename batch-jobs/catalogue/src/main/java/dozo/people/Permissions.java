@@ -278,6 +278,9 @@ public final class Permissions {
             GET    /api/v1/search                                                  own         all      all     all   read
             GET    /api/v1/site-key                                                -           -        -       all   read
             GET    /api/v1/site-key/sites                                                  -           -        -       all   write
+            GET    /api/v1/site-drills                                             -           all      all     all   read
+            POST   /api/v1/site-drills                                             -           all      -       all   write
+            GET    /api/v1/site-drills/{id}                                        -           all      all     all   read
             GET    /api/v1/sites                                                   -           all      all     all   read
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write

@@ -40,6 +40,12 @@ public record Condition(
         DRILL_FAILED(false),
         UNREAD(false),
         UNREHEARSED(false),
+        /** A drill of a site failed, and none with the recovery key has been complete since. */
+        SITE_DRILL_FAILED(false),
+        /** No drill of a site with the recovery key was complete in time. */
+        SITE_UNREHEARSED(false),
+        /** By the last drill of a site, restoring everything takes longer than promised, or an unknown time. */
+        RTO_EXCEEDED(false),
         /** Experiments will have waited too long within a quarter of the time that they may wait. */
         LATE_SOON(false),
         /** The site will be full within 90 days. */

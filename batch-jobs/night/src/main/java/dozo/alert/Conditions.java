@@ -3,6 +3,8 @@ package dozo.alert;
 import dozo.alert.Condition.Kind;
 import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
+import dozo.drill.SiteDrills;
+import dozo.drill.SiteDrills.Needed;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.ledger.Verification;
@@ -60,6 +62,7 @@ public class Conditions {
     private final Headlines headlines;
     private final Capacities capacities;
     private final Services services;
+    private final SiteDrills siteDrills;
     private final Ledger ledger;
     private final ObjectProvider<Watch> watches;
     private final RiskSettings settings;
@@ -71,6 +74,7 @@ public class Conditions {
             Headlines headlines,
             Capacities capacities,
             Services services,
+            SiteDrills siteDrills,
             Ledger ledger,
             ObjectProvider<Watch> watches,
             RiskSettings settings,
@@ -80,6 +84,7 @@ public class Conditions {
         this.headlines = headlines;
         this.capacities = capacities;
         this.services = services;
+        this.siteDrills = siteDrills;
         this.ledger = ledger;
         this.watches = watches;
         this.settings = settings;
@@ -101,6 +106,7 @@ public class Conditions {
         now.addAll(brokenDeletedSoon());
         now.addAll(erasures());
         now.addAll(drills(all.getFirst().drills()));
+        siteDrills.needed().forEach(each -> now.add(of(each)));
         ledger.lastVerification()
                 .filter(check -> check.verdict().equals(Verification.BROKEN))
                 .ifPresent(check -> now.add(new Condition(Kind.LEDGER_BROKEN, null, null, check.breaches(), "")));
@@ -234,6 +240,15 @@ public class Conditions {
                         1,
                         each.project()))
                 .toList();
+    }
+
+    private static Condition of(Needed drill) {
+        Kind kind = switch (drill.need()) {
+            case FAILED -> Kind.SITE_DRILL_FAILED;
+            case OVERDUE -> Kind.SITE_UNREHEARSED;
+            case RTO -> Kind.RTO_EXCEEDED;
+        };
+        return new Condition(kind, drill.site(), null, 1, drill.site());
     }
 
     private static String named(String first, String last) {

@@ -55,6 +55,7 @@ final class CatalogueTables {
             "restore",
             "restore_finding",
             "drill",
+            "site_drill",
             "archive_restore",
             "flywheel_restored",
             "arrival",

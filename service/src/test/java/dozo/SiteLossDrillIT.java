@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -310,10 +311,43 @@ class SiteLossDrillIT {
     }
 
     @Test
+    void withoutRoomItIsRefusedAndNothingBegins() throws Exception {
+        service.saveSite("dr", server.address());
+        long before = service.count("select count(*) from site_drill");
+        try (Tmpfs small = new Tmpfs(drills, "size=16m,mode=0700")) {
+            assertThat(service.as("op")
+                            .post("/api/v1/site-drills", body(key, false))
+                            .refused(409, "folder")
+                            .text())
+                    .contains("needs 1.", "are free");
+        }
+        assertThat(service.count("select count(*) from site_drill")).isEqualTo(before);
+    }
+
+    @Test
+    void aSiteWithoutRecordsIsRefusedWithTheKeyAndOneThatIsAwayFails() {
+        SiteAddress there = server.address();
+        service.saveSite(
+                "away",
+                new SiteAddress("127.0.0.1", 1, there.user(), there.root(), there.identity(), there.hostKey()));
+
+        service.as("op")
+                .post("/api/v1/site-drills", body(key, false).replace("dr", "away"))
+                .refused(409, "site");
+        long id = service.as("op")
+                .post("/api/v1/site-drills", "{\"site\": \"away\"}")
+                .expect(202)
+                .number("/id");
+
+        assertThat(ended(id).state()).isEqualTo(SiteDrillState.FAILED);
+        assertThat(ended(id).message()).contains("exit code 69");
+    }
+
+    @Test
     void whatADeadProcessHasLeftIsRemoved() throws Exception {
         String name = "site-drill-" + UUID.randomUUID();
         Files.createDirectories(drills.resolve(name).resolve("work"));
-        Process java = new ProcessBuilder(
+        Process left = new ProcessBuilder(
                         "tail", "-f", "/dev/null", drills.resolve(name).toString())
                 .redirectErrorStream(true)
                 .start();
@@ -382,6 +416,6 @@ class SiteLossDrillIT {
     }
 
     private static void cut(Path file) throws IOException {
-        Files.write(file, java.util.Arrays.copyOf(Files.readAllBytes(file), (int) Files.size(file) / 2));
+        Files.write(file, Arrays.copyOf(Files.readAllBytes(file), (int) Files.size(file) / 2));
     }
 }

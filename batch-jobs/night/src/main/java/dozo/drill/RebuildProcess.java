@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -113,12 +112,10 @@ final class RebuildProcess {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(output().toFile()));
         java.environment().keySet().retainAll(ENVIRONMENT);
         // Also over a file of settings where the service runs.
-        java.environment()
-                .putAll(Map.of(
-                        "DOZO_DB_URL", "",
-                        "DOZO_DB_USER", "",
-                        "DOZO_DB_PASSWORD", "",
-                        "DOZO_DB_PASSWORD_FILE", ""));
+        for (String ofService :
+                List.of("URL", "USER", "PASSWORD", "PASSWORD_FILE", "OWNER_USER", "OWNER_PASSWORD_FILE")) {
+            java.environment().put("DOZO_DB_" + ofService, "");
+        }
         return java.start();
     }
 

@@ -99,7 +99,7 @@ public class SiteLossDrill implements SmartLifecycle {
     /** The drills of this process. */
     private final Set<Long> own = ConcurrentHashMap.newKeySet();
 
-    private @Nullable ScheduledExecutorService executor;
+    private volatile @Nullable ScheduledExecutorService executor;
 
     /** A drill as requested. NB: nothing prints it, because of the key. */
     private record Asked(long id, Site site, @Nullable String key, boolean listsOnly, Path folder) {}
@@ -281,14 +281,17 @@ public class SiteLossDrill implements SmartLifecycle {
             state = evidence.differences() == 0 ? SiteDrillState.COMPLETE : SiteDrillState.FINDINGS;
             message = say(asked);
         } catch (InterruptedException leaving) {
-            // The row stays open: the next start removes the folder, if this cannot.
-            state = SiteDrillState.BROKEN_OFF;
             message = "";
         } catch (Refusal | IOException e) {
             message = String.valueOf(e.getMessage());
         } catch (SQLException | RuntimeException e) {
             LOG.error("drill {} of site {} failed", asked.id, asked.site.name(), e);
             message = Failure.reason(e, "drill the site again");
+        }
+        if (!isRunning() && state == SiteDrillState.FAILED) {
+            // An interrupt may end any wait with an exception.
+            state = SiteDrillState.BROKEN_OFF;
+            message = "";
         }
         end(asked, state, evidence, message.replace("\0", "\\0"));
     }

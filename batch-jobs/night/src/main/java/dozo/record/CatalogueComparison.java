@@ -235,8 +235,7 @@ public final class CatalogueComparison {
     private static boolean isEndedByLoading(Table table, Row ours, List<String> columns) {
         Set<String> ended = ENDED_BY_LOADING.getOrDefault(table.name(), Set.of());
         int end = table.columns().indexOf(ended.contains("until") ? "until" : "ended_at");
-        return ended.containsAll(columns)
-                && (ours.values.get(end) == null || "infinity".equals(ours.values.get(end)));
+        return ended.containsAll(columns) && (ours.values.get(end) == null || "infinity".equals(ours.values.get(end)));
     }
 
     private void differs(String what, Table table, Row row) {

@@ -36,6 +36,7 @@ import dozo.start.LogSettings;
 import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
+import dozo.start.WitnessSettings;
 import dozo.start.WorklistSettings;
 import dozo.ui.StreamSettings;
 import java.io.IOException;
@@ -102,7 +103,8 @@ public class Application {
             RecoverySettings.class,
             PictureSettings.class,
             RiskSettings.class,
-            RegistrationSettings.class);
+            RegistrationSettings.class,
+            WitnessSettings.class);
 
     /**
      * The commands that need Spring or the database in this process. The launcher starts all others from a cache of

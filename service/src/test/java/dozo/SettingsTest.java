@@ -52,6 +52,7 @@ class SettingsTest {
             Map.entry("dozo.mail.host", List.of("a b", "smtp://mail", "日本")),
             Map.entry("dozo.mail.tls", List.of("", "ssl", "TLS", "true")),
             Map.entry("dozo.mail.from", List.of("dozo", "a b@example.org", "dozo@", "a@b@c")),
+            Map.entry("dozo.witness.origin", List.of("a b", "a+b", "日本", "x".repeat(151))),
             Map.entry("dozo.webhook.internal-hosts", List.of("http://x", "a/b", "日本")),
             Map.entry("dozo.log.format", List.of("", "JSON", "ecs", "xml")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),

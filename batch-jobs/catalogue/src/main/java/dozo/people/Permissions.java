@@ -215,7 +215,18 @@ public final class Permissions {
             DELETE /api/v1/keys/{name}/former                                              -           -        -       all   -
             GET    /api/v1/labels                                                  own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
+            GET    /api/v1/checkpoint                                                      -           -        all     all   read
+            GET    /api/v1/checkpoint/consistency                                          -           -        all     all   read
+            GET    /api/v1/checkpoint/proof                                                -           -        all     all   read
+            POST   /api/v1/checkpoint/declaration                                          -           -        -       all   write
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
+            GET    /api/v1/trusted-logs                                                    -           -        all     all   read
+            POST   /api/v1/trusted-logs                                                    -           -        -       all   write
+            DELETE /api/v1/trusted-logs                                                    -           -        -       all   write
+            GET    /api/v1/witness-key                                                     -           -        all     all   read
+            GET    /api/v1/witnesses                                                       -           -        all     all   read
+            PUT    /api/v1/witnesses/{name}                                                -           -        -       all   write
+            DELETE /api/v1/witnesses/{name}                                                -           -        -       all   write
             GET    /api/v1/me                                                      self        self     self    self  read
             PUT    /api/v1/me/password                                             self        self     self    self  -
             GET    /api/v1/me/searches                                             self        self     self    self  read

@@ -26,6 +26,8 @@ public record Condition(
         SITE_KEY_CHANGED(true),
         /** The last verification of the ledger found rows or anchors that are not as Dozo left them. */
         LEDGER_BROKEN(true),
+        /** A checkpoint of a ledger contradicts what a witness has cosigned: rows were changed or removed. */
+        WITNESS_REFUSED(true),
         /** Files are broken, and the scanner that may still have them whole deletes them within 7 days. */
         BROKEN_DELETED_SOON(true),
         LATE(false),
@@ -53,7 +55,9 @@ public record Condition(
         /** Dozo itself should be backed up every day, and has not been for two. */
         NOT_BACKED_UP(false),
         /** Another service stood by within a week, and none does now. */
-        NOBODY_STANDS_BY(false);
+        NOBODY_STANDS_BY(false),
+        /** A witness has not cosigned for too long, or a log that this Dozo is a witness for has sent no checkpoint. */
+        WITNESS_LATE(false);
 
         private final boolean grave;
 

@@ -64,7 +64,11 @@ final class CatalogueTables {
             "tag_file",
             "study",
             "study_series",
-            "image_series");
+            "image_series",
+            "checkpoint",
+            "cosignature",
+            "cosigned_checkpoint",
+            "refused_checkpoint");
 
     private static Map<String, String> leftOut() {
         Map<String, String> reasons = new LinkedHashMap<>();
@@ -103,6 +107,7 @@ final class CatalogueTables {
         reasons.put("name_block", "made anew from the names of entries");
         reasons.put("unlisted_manifest", "noted anew with each manifest");
         reasons.put("kept_answer", "kept for a day only");
+        reasons.put("ledger_subtree", "computed anew from the ledger");
         return reasons;
     }
 

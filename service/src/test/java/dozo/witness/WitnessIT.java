@@ -214,7 +214,7 @@ class WitnessIT {
                     .filteredOn(row -> row.action().equals("log.declared"))
                     .first()
                     .satisfies(row ->
-                            assertThat(row.detail()).contains("restored.example.org/ledger", "\"size\": \"301\""));
+                            assertThat(row.detail()).contains("restored.example.org/ledger", "\"size\": \"302\""));
             home.assertIntact();
         }
         assertThat(logs.contradicting()).doesNotContain("restored.example.org/ledger");
@@ -244,7 +244,7 @@ class WitnessIT {
             assertThat(home.ledger.newest(dozo.ledger.Ledger.Filter.ALL, Long.MAX_VALUE, 10))
                     .filteredOn(row -> row.action().equals("log.declared"))
                     .first()
-                    .satisfies(row -> assertThat(row.detail()).contains("\"size\": \"321\""));
+                    .satisfies(row -> assertThat(row.detail()).contains("\"size\": \"322\""));
         }
     }
 

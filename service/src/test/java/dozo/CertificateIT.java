@@ -524,23 +524,23 @@ class CertificateIT {
         service.get("/api/v1/checkpoint/proof?row=" + (size + 1)).refused(409, "row");
         service.get("/api/v1/checkpoint/proof?row=0").refused(409, "row");
         service.get("/api/v1/checkpoint/consistency?from=1&to=" + size).expect(200);
-        service.get("/api/v1/checkpoint/consistency?from=2&to=1").refused(400, "to");
-        service.get("/api/v1/checkpoint/consistency?from=1&to=" + (size + 1)).refused(400, "to");
-        service.post("/api/v1/checkpoint/declaration", "{}").refused(400, "reason");
+        service.get("/api/v1/checkpoint/consistency?from=2&to=1").refused(422, "to");
+        service.get("/api/v1/checkpoint/consistency?from=1&to=" + (size + 1)).refused(422, "to");
+        service.post("/api/v1/checkpoint/declaration", "{}").refused(422, "reason");
         service.put("/api/v1/witnesses/x", "{\"address\": \"ftp://x\", \"vkey\": \"x\"}")
-                .refused(400, "address");
+                .refused(422, "address");
         service.put("/api/v1/witnesses/x", "{\"address\": \"http://x/%\", \"vkey\": \"x\"}")
-                .refused(400, "address");
+                .refused(422, "address");
         service.put("/api/v1/witnesses/x", "{\"address\": \"http://x\", \"vkey\": \"x\"}")
-                .refused(400, "vkey");
-        service.put("/api/v1/witnesses/x%20y", "{}").refused(400, "name");
+                .refused(422, "vkey");
+        service.put("/api/v1/witnesses/x%20y", "{}").refused(422, "name");
         service.delete("/api/v1/witnesses/x").expect(404);
-        service.post("/api/v1/trusted-logs", "{\"vkey\": \"x\"}").refused(400, "vkey");
+        service.post("/api/v1/trusted-logs", "{\"vkey\": \"x\"}").refused(422, "vkey");
         service.post(
                         "/api/v1/trusted-logs",
                         "{\"vkey\": \"%s\", \"origin\": \"a b\"}"
                                 .formatted(service.get("/api/v1/checkpoint").string("/vkey")))
-                .refused(400, "origin");
+                .refused(422, "origin");
     }
 
     private static List<String> unpack(byte[] archive, Path into) throws IOException {

@@ -19,9 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 # Raise it when Dozo must know the difference: GUARD in SiteProbe.java names the version that it expects.
-EXTENSIONS = {b"guard-1@dozo": b"1", b"sync@dozo": b"1", b"check-file": b"1", b"copy-data": b"1",
-              b"fsync@openssh.com": b"1", b"hardlink@openssh.com": b"1", b"limits@openssh.com": b"1",
-              b"posix-rename@openssh.com": b"1", b"statvfs@openssh.com": b"2"}
+EXTENSIONS = {b"guard-1@dozo": b"1", b"sync@dozo": b"1", b"challenge@dozo": b"1", b"check-file": b"1",
+              b"copy-data": b"1", b"fsync@openssh.com": b"1", b"hardlink@openssh.com": b"1",
+              b"limits@openssh.com": b"1", b"posix-rename@openssh.com": b"1", b"statvfs@openssh.com": b"2"}
 OK, END, NO_SUCH_FILE, DENIED, FAILURE, BAD_MESSAGE, UNSUPPORTED = 0, 1, 2, 3, 4, 5, 8
 CODES = {errno.ENOENT: NO_SUCH_FILE, errno.ENOTDIR: NO_SUCH_FILE, errno.ELOOP: NO_SUCH_FILE,
          errno.EACCES: DENIED, errno.EPERM: DENIED, errno.ENAMETOOLONG: BAD_MESSAGE}
@@ -499,13 +499,22 @@ def begin_check_file(request):
     return lambda: (REPLY, text(b"check-file") + text(b"sha256") + digest(names, offset, length))
 
 
-def digest(names, offset, length):
+def begin_challenge(request):
+    names, salt, item = request.names(), bytes(request.text()), bytes(request.text())
+    offset, length = request.number(8), request.number(8)
+    if not re.fullmatch(rb"[0-9a-f]{64}", salt) or not re.fullmatch(rb"[0-9a-f]{64}", item) or length == 0:
+        raise Refused(BAD_MESSAGE, "not a challenge")
+    head = b"dozo-challenge-1\n%b\n%b\n%d\n%d\n" % (salt, item, offset, length)
+    return lambda: (REPLY, digest(names, offset, length, head))
+
+
+def digest(names, offset, length, head=b""):
     with parent(names) as (folder, name):
         fd = opened_file(name, folder, os.O_RDONLY)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise denied("not a regular file")
-        sha, at, end = hashlib.sha256(), offset, offset + length if length else None
+        sha, at, end = hashlib.sha256(head), offset, offset + length if length else None
         buffer = memoryview(bytearray(BLOCK_BYTES))
         while end is None or at < end:
             read = os.preadv(fd, [buffer if end is None else buffer[:min(BLOCK_BYTES, end - at)]], at)
@@ -521,7 +530,7 @@ def digest(names, offset, length):
 # By name: of what may take long, only the beginning is done at once; the rest runs beside the next requests.
 EXTENDED = {b"posix-rename@openssh.com": do_rename, b"statvfs@openssh.com": do_statvfs, b"limits@openssh.com": do_limits,
             b"fsync@openssh.com": do_fsync, b"hardlink@openssh.com": do_hard_link, b"copy-data": do_copy_data,
-            b"sync@dozo": begin_sync, b"check-file-name": begin_check_file}
+            b"sync@dozo": begin_sync, b"check-file-name": begin_check_file, b"challenge@dozo": begin_challenge}
 REQUESTS = {3: do_open, 4: do_close, 5: do_read, 6: do_write, 7: do_lstat, 8: do_fstat, 9: do_setstat, 10: do_fsetstat,
             11: do_opendir, 12: do_readdir, 13: do_remove, 14: do_mkdir, 15: do_rmdir, 16: do_realpath, 17: do_lstat,
             18: do_rename, 19: do_readlink, 20: do_symlink}

@@ -276,7 +276,7 @@ class ScrubScheduleTest {
     private ScrubSchedule schedule(String window, Instant now) {
         return new ScrubSchedule(
                 new ScrubSettings(
-                        Duration.ofDays(90), Duration.ofDays(365), 25, window, DataSize.ofMegabytes(200), true),
+                        Duration.ofDays(90), Duration.ofDays(365), 25, window, DataSize.ofMegabytes(200), true, 688),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
                 service.bean(RunTimes.class),

@@ -72,7 +72,7 @@ final class CatalogueTables {
         reasons.put("service_lease", "about the services of this database");
         reasons.put("service_seen", "about the services of this database");
         reasons.put("receipt", "nothing is proven in a rebuilt catalogue: its receipts become found_copy");
-        for (String table : List.of("reading", "stored", "damage")) {
+        for (String table : List.of("reading", "challenge", "stored", "damage")) {
             reasons.put(table, "about receipts; the site is read anew");
         }
         reasons.put(

@@ -19,6 +19,7 @@ import dozo.send.SiteFolders;
 import dozo.send.SiteReader;
 import dozo.send.SiteReader.Seen;
 import dozo.verify.Bags;
+import dozo.verify.Challenges;
 import dozo.verify.Damages;
 import dozo.verify.Damages.OpenDamages;
 import dozo.verify.Readings;
@@ -68,6 +69,7 @@ class ScrubSteps {
     private final AtSite site;
     private final PaceWatch pace;
     private final Readings readings;
+    private final Challenges challenges;
     private final Damages damages;
     private final Bags bags;
     private final Experiments experiments;
@@ -91,6 +93,7 @@ class ScrubSteps {
             AtSite site,
             PaceWatch pace,
             Readings readings,
+            Challenges challenges,
             Damages damages,
             Bags bags,
             Experiments experiments,
@@ -107,6 +110,7 @@ class ScrubSteps {
         this.site = site;
         this.pace = pace;
         this.readings = readings;
+        this.challenges = challenges;
         this.damages = damages;
         this.bags = bags;
         this.experiments = experiments;
@@ -216,6 +220,7 @@ class ScrubSteps {
             }
         }
         Scrub scrub = scrubs.find(runId).orElseThrow();
+        Challenges.Sums asked = challenges.sums(runId);
         ledger.append(
                 Ledger.SYSTEM,
                 "scrub.ended",
@@ -224,6 +229,10 @@ class ScrubSteps {
                         "copies", scrub.copiesRead(),
                         "bytes", scrub.bytesRead(),
                         "damaged", scrub.copiesDamaged(),
+                        "challengesHeld", asked.held(),
+                        "challengesWrong", asked.wrong(),
+                        "challengesUnknown", asked.unknown(),
+                        "challengesLeft", scrub.challengesLeft(),
                         "site", runs.find(runId).orElseThrow().site()));
     }
 

@@ -33,6 +33,7 @@ public class Scrubs {
      * @param copiesDamaged those that differ from their proven state
      * @param secondsBusy the duration of the commands at the site, summed over the partitions. Without a budget, the
      * site reads {@code bytesRead / (secondsBusy / partitions)} bytes a second
+     * @param challengesLeft random ranges that were drawn and not asked
      */
     public record Scrub(
             long runId,
@@ -46,7 +47,8 @@ public class Scrubs {
             long copiesRead,
             long bytesRead,
             long copiesDamaged,
-            double secondsBusy) {
+            double secondsBusy,
+            int challengesLeft) {
 
         /** Returns whether it begins no more. */
         boolean isOver(Instant now) {
@@ -116,6 +118,14 @@ public class Scrubs {
                 .param("bytes", read.bytes())
                 .param("damaged", read.damaged())
                 .param("seconds", read.seconds())
+                .param("run", runId)
+                .update();
+    }
+
+    /** Stores how many random ranges a scrub has drawn and not asked. */
+    void leave(long runId, int challenges) {
+        jdbc.sql("update scrub set challenges_left = :left where run_id = :run")
+                .param("left", challenges)
                 .param("run", runId)
                 .update();
     }

@@ -133,7 +133,7 @@ class ChallengeIT {
                         .uint64(1);
                 Reply reply = channel.askPatiently(request, Patience.USUAL.least());
                 assertThatThrownBy(() -> channel.failIfStatus(reply, FilePath.of("of 1"), Deed.DIGEST))
-                        .hasMessageContaining("not a challenge");
+                        .hasMessageContaining("the site rejected this");
             }
         }
     }

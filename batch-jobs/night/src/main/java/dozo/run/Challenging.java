@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static java.util.function.Function.identity;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
 
 import dozo.file.Digest;
 import dozo.file.Entry;
@@ -21,6 +22,7 @@ import dozo.send.DamageKind;
 import dozo.send.HomeReader;
 import dozo.send.SiteCopy;
 import dozo.send.SiteFolders;
+import dozo.send.SiteReader;
 import dozo.send.SiteReader.Answers;
 import dozo.send.SiteReader.Seen;
 import dozo.verify.Challenges;
@@ -198,21 +200,26 @@ record Challenging(
     /** Leaves out copies that a run which died has moved aside: where they are, they are as proven, and the next night puts them back. */
     private List<Asked> elsewhereExcepted(Place place, List<Asked> unknown, String why)
             throws RemoteException, JobInterruptedException, InterruptedException {
-        List<Seen> unanswered = unknown.stream()
+        Set<SiteCopy> unanswered = unknown.stream()
                 .filter(one -> one.answer() == null && why.isEmpty())
                 .map(Asked::copy)
-                .distinct()
-                .<Seen>map(copy -> new Seen.Damaged(copy, DamageKind.MISSING, null, ""))
-                .toList();
-        if (unanswered.isEmpty()) {
-            return unknown;
-        }
-        SiteFolders folders = SiteFolders.of(place.experiment.name());
-        Set<SiteCopy> elsewhere = new HashSet<>();
-        site.of(place.flow, sender -> ahead.search(place.flow.run(), sender.reader(), folders, unanswered)).stream()
-                .filter(Seen.AsProven.class::isInstance)
-                .forEach(one -> elsewhere.add(one.copy()));
+                .collect(toSet());
+        Set<SiteCopy> elsewhere = site.of(place.flow, sender -> elsewhere(place, sender.reader(), unanswered));
         return unknown.stream().filter(one -> !elsewhere.contains(one.copy())).toList();
+    }
+
+    private Set<SiteCopy> elsewhere(Place place, SiteReader reader, Set<SiteCopy> copies)
+            throws RemoteException, InterruptedException {
+        List<Seen> missing = new ArrayList<>();
+        for (SiteCopy copy : copies) {
+            if (!reader.names(copy.path().parent()).containsKey(copy.path())) {
+                missing.add(new Seen.Damaged(copy, DamageKind.MISSING, null, ""));
+            }
+        }
+        return ahead.search(place.flow.run(), reader, SiteFolders.of(place.experiment.name()), missing).stream()
+                .filter(Seen.AsProven.class::isInstance)
+                .map(Seen::copy)
+                .collect(toSet());
     }
 
     /** Asks about ranges, each with a new salt. */

@@ -147,8 +147,10 @@ class ScrubSteps {
     void read(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
         Scrub scrub = scrubs.find(flow.run()).orElseThrow();
         ReadBudget budget = budgets.computeIfAbsent(flow.run(), _ -> new ReadBudget(scrub.bytesPerSecond()));
+        Duration kept =
+                scrub.keptForChallenges(runs.find(flow.run()).orElseThrow().startedAt());
         List<Due> read = List.of();
-        while (!scrub.isOver(clock.instant())) {
+        while (!scrub.isOver(clock.instant().plus(kept))) {
             flow.check();
             if (budget.await(PATIENCE)) {
                 List<Due> before = read;

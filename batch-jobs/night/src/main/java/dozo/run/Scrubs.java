@@ -19,6 +19,9 @@ public class Scrubs {
     /** The first half of the advisory lock's key; the second is the run. */
     private static final int WORKS_ON_RUN = "dozo.run".hashCode();
 
+    /** What is kept of a scrub's time for challenges, at most. */
+    private static final Duration KEPT_MAX = Duration.ofMinutes(10);
+
     private final JdbcClient jdbc;
 
     /**
@@ -49,6 +52,15 @@ public class Scrubs {
             long copiesDamaged,
             double secondsBusy,
             int challengesLeft) {
+
+        /** Returns how long before its end it reads no more, so that every scrub asks challenges. */
+        Duration keptForChallenges(Instant startedAt) {
+            if (until == null || !until.isAfter(startedAt)) {
+                return Duration.ZERO;
+            }
+            Duration tenth = Duration.between(startedAt, until).dividedBy(10);
+            return tenth.compareTo(KEPT_MAX) < 0 ? tenth : KEPT_MAX;
+        }
 
         /** Returns whether it begins no more. */
         boolean isOver(Instant now) {

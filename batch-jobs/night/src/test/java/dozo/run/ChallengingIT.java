@@ -69,7 +69,10 @@ class ChallengingIT extends NightAtSite {
     @Test
     void whatIsGoneIsNamedAndTheNextNightSendsItAgain() throws Exception {
         Files.write(source.resolve("large"), Trees.random(3 << 20));
-        safe(Map.of("kept", "1", "gone", "22", "sub/new\nline", "333"));
+        for (String name : List.of("kept", "gone", "new\nline")) {
+            Files.write(source.resolve(name), Trees.random(500_000));
+        }
+        safe(Map.of());
         cheat("large", "gone");
         restart("dozo.scrub.challenges=0");
         night.assertComplete(night.scrub());
@@ -104,7 +107,8 @@ class ChallengingIT extends NightAtSite {
     void withoutTheSourceACopyIsComparedWithItsOwnBytes() throws Exception {
         Path large = source.resolve("large");
         Files.write(large, Trees.random(3 << 20));
-        safe(Map.of("small", "1"));
+        Files.write(source.resolve("other"), Trees.random(1 << 20));
+        safe(Map.of());
         Files.delete(large);
 
         Run scrub = night.scrub();
@@ -138,13 +142,21 @@ class ChallengingIT extends NightAtSite {
             Files.delete(source.resolve("noise"));
             Files.delete(source.resolve("zeros"));
 
-            assertThat(challenges(night.scrub())).containsExactly("HELD FETCHED", "HELD SITE");
+            assertThat(challenges(scrubFirst())).containsExactly("HELD FETCHED", "HELD SITE");
             Trees.flip(otherRoot.resolve("p/E1/data/noise"), 3);
-            assertThat(challenges(night.scrub())).containsExactly("HELD FETCHED");
+            assertThat(challenges(scrubFirst())).containsExactly("HELD FETCHED");
         }
-        Run scrub = night.scrub();
+        Run scrub = scrubFirst();
         night.assertComplete(scrub);
         assertThat(challenges(scrub)).containsExactly("HELD FETCHED");
+    }
+
+    /** Scrubs the site {@code dr}, although there is another one. */
+    private Run scrubFirst() {
+        Run scrub = night.await(night.operations()
+                .startScrub(new ScrubRequest("dr", Duration.ofDays(1), true, 0, null, false), "test"));
+        night.awaitIdle();
+        return scrub;
     }
 
     @Test

@@ -21,6 +21,7 @@ import dozo.source.Listings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -281,18 +282,25 @@ public final class SiteReader {
     public record Answers(String method, Map<Challenge, Digest> digests, String why) {}
 
     /**
-     * Asks the site challenges. One without an answer in time is left out: nothing is known about it.
+     * Asks the site challenges. One without an answer in time is left out: nothing is known about it. If the connection is lost, no
+     * answer counts, and none is asked again: the site would have had the time until then.
      *
      * @throws RemoteException if the site as a whole cannot be used
      */
     public Answers answers(List<Challenge> challenges) throws RemoteException, InterruptedException {
         String method = lanes.over(digest::answering);
+        Duration limit = site.patience()
+                .of(
+                        challenges.size(),
+                        challenges.stream().mapToLong(Challenge::length).sum());
+        long began = System.nanoTime();
         try {
-            return new Answers(method, lanes.over(lane -> digest.answers(lane, challenges)), "");
+            Map<Challenge, Digest> digests = lanes.over(lane -> digest.answers(lane, challenges));
+            return System.nanoTime() - began <= limit.toNanos()
+                    ? new Answers(method, digests, "")
+                    : new Answers(
+                            method, Map.of(), "the answers did not come within %d s".formatted(limit.toSeconds()));
         } catch (RemoteException e) {
-            if (!Set.of(Reason.STUCK, Reason.UNSUPPORTED, Reason.PROTOCOL).contains(e.reason())) {
-                throw e;
-            }
             return new Answers(method, Map.of(), String.valueOf(e.getMessage()));
         }
     }

@@ -116,8 +116,9 @@ record Challenging(
         for (List<Draw> draws : fits) {
             flow.check();
             if (answers && !scrub.isOver(clock.instant())) {
-                answers = ask(place(flow, draws, home, silent), draws);
-                asked += draws.size();
+                Round round = ask(place(flow, draws, home, silent), draws);
+                answers = round.why.isEmpty();
+                asked += round.asked.size();
             }
         }
         scrubs.leave(flow.run(), drawn.size() - asked);
@@ -153,8 +154,8 @@ record Challenging(
                 silent);
     }
 
-    /** Returns whether the site answers. */
-    private boolean ask(Place place, List<Draw> draws)
+    /** Asks, and asks again what was answered wrongly. Returns the first answers. */
+    private Round ask(Place place, List<Draw> draws)
             throws RemoteException, JobInterruptedException, InterruptedException {
         Round first = round(place, draws);
         Round second = round(
@@ -181,7 +182,7 @@ record Challenging(
                 findings.add(runId, new Finding(place.experiment.id(), Problem.UNPROVEN, message));
             }
         });
-        return first.why.isEmpty() && second.why.isEmpty();
+        return new Round(first.asked, first.why + second.why);
     }
 
     private static String unknown(List<Asked> unknown, int asked, String why) {

@@ -14,7 +14,8 @@ class ScrubsTest {
     private static final Instant START = Instant.parse("2026-12-01T00:00:00Z");
 
     private static Duration kept(@Nullable Instant until) {
-        return new Scrub(1, Duration.ofDays(90), false, START, 0, until, true, 4, 0, 0, 0, 0, 0).keptForChallenges(START);
+        return new Scrub(1, Duration.ofDays(90), false, START, 0, until, true, 4, 0, 0, 0, 0, 0)
+                .keptForChallenges(START);
     }
 
     @Test

@@ -229,6 +229,10 @@ public final class Permissions {
             GET    /api/v1/origins                                                 -           all      all     all   read
             GET    /api/v1/origins/{name}                                          -           all      all     all   read
             PUT    /api/v1/origins/{name}                                          -           -        -       all   write
+            GET    /api/v1/partners                                                        -           all      all     all   read
+            GET    /api/v1/partners/{name}/account                                         -           -        -       all   read
+            PUT    /api/v1/partners/{name}/acceptance                                      -           -        -       all   write
+            PUT    /api/v1/partners/{name}/offer                                           -           -        -       all   write
             GET    /api/v1/plan                                                    own         all      all     all   read
             GET    /api/v1/projects                                                own         all      all     all   read
             POST   /api/v1/projects                                                -           -        -       all   write

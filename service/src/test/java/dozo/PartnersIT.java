@@ -292,6 +292,7 @@ class PartnersIT {
 
         try (RunningService newcomer = RunningService.start(place.resolve("work"), fresh, Map.of())) {
             assertThat(newcomer.bean(Coverage.class).all(1).experimentsSafe()).isEqualTo(EXPERIMENTS);
+            Files.createDirectory(place.resolve("back"));
             for (int i = 0; i < EXPERIMENTS; i++) {
                 Path back = place.resolve("back/E" + i);
                 Ended.dozo(newcomer, "restore p/E" + i, back).ends(0);
@@ -355,7 +356,7 @@ class PartnersIT {
                 .offered()
                 .fingerprint();
         assertThat(kyoto.dozo(
-                                "partner accept osaka %s --changed --fingerprint"
+                                "partner accept other %s --changed --fingerprint"
                                         .formatted(folder.resolve("kyoto.txt")),
                                 own)
                         .ends(Exit.REFUSED)

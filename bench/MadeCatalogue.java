@@ -203,6 +203,10 @@ record MadeCatalogue(int experiments, long entries) {
                    :begin + (1 + n % :days) * interval '1 day' + interval '1 hour',
                    case when n % 50 > 0 then least(2 + n % :days, :days) end
             from generate_series(1, 5 * :experiments) n;
+            insert into restore_batch (site_id, folder, state, requested_by, requested_at, ended_at)
+            select 1, '/restore', 'STOPPED', 'boss', at, at + interval '1 minute' from (select :begin + :days * interval '1 day' as at) b;
+            insert into restore_batch_item (batch_id, position, experiment_id, manifest_no)
+            select batch_id, n, n, 1 from restore_batch, generate_series(1, :experiments) n;
             """;
 
     private static final String READINGS = """

@@ -192,8 +192,7 @@ def addresses(run):
         '/experiments/{project}/{code}/restores/{id}': [],
         # Neither are drills.
         '/drills/{id}': [],
-        # Nor batches; RestoreBatchIT reads one of 20,000 experiments.
-        '/restores/{id}': [],
+        '/restores/{id}': ['/restores/1', '/restores/1?state=STOPPED'],
         '/runs/{id}': [live, '/runs/2'],
         '/runs/{id}/reconciliation': ['/runs/2/reconciliation'],
         '/findings': ['/findings', '/findings?all=true', '/findings?reason=UNREADABLE&project=P003', '/findings?run=2'],

@@ -13,6 +13,9 @@ from urllib.parse import unquote_to_bytes
 
 CERTIFICATE = re.compile(rb'(Dozo certificate 1\n(?:[a-z-]+: [ -~]+\n)+key: ([0-9a-f]{88})\n)signature: ([0-9a-f]{128})\n')
 SUCCESSION = re.compile('Dozo-Key: ([0-9a-f]{88}) ([0-9a-f]{88}) ([0-9TZ:-]+) ([0-9a-f]{128}) ([0-9a-f]{128})')
+DER = bytes.fromhex('302a300506032b6570032100')
+ROW = re.compile('([0-9]+) ([0-9a-f]{64}) [0-9TZ:.-]+')
+NOTE = re.compile('(?s)(([!-~]+)\n([0-9]+)\n([A-Za-z0-9+/]{43}=)\n)\n((?:\u2014 [!-~]+ [A-Za-z0-9+/=]+\n)+)')
 LINE = re.compile(rb'([fdl]) ([0-9]+) ([0-9a-f]{64}) [!-~]+ [!-~]+ ([!-~]+)\n')
 
 
@@ -57,6 +60,48 @@ def certified(path, keys):
     if not signed(own, found[1], signature):
         raise ValueError('the signature is wrong: the certificate was changed')
     return [tuple(line.split(': ', 1)) for line in found[1].decode().splitlines()[1:]]
+
+
+def cosigned(note, text, vkey):
+    """Returns whether the note has a signature of its text by a verifier key, perhaps with a time."""
+    name, identifier, key = vkey.split('+', 2)
+    raw = base64.b64decode(key, validate=True)
+    for line in note.splitlines():
+        _, signer, value = line.split(' ')
+        blob = base64.b64decode(value, validate=True)
+        if signer == name and blob[:4].hex() == identifier == sha256(f'{name}\n'.encode() + raw).hexdigest()[:8]:
+            time = int.from_bytes(blob[4:12])
+            message = f'cosignature/v1\ntime {time}\n{text}' if raw[0] == 4 else text
+            return signed(DER + raw[1:], message.encode(), blob[-64:])
+    return False
+
+
+def proven(path, fields, vkeys):
+    """Returns the row, and the rows of the checkpoint that has it: by an inclusion proof (RFC 9162, 2.1.3.2) and all signatures."""
+    head, note = Path(path).read_text(encoding='utf-8').split('\n\n', 1)
+    version, index, *hashes = head.splitlines()
+    text, _, size, tree_root, signatures = NOTE.fullmatch(note).groups()
+    row = next((row for row in (ROW.fullmatch(fields.get(name, '')) for name in ('ledger', 'witnessed'))
+                if row and f'index {int(row[1]) - 1}' == index), None)
+    if row is None or version != 'c2sp.org/tlog-proof@v1':
+        raise ValueError('the proof is of another row')
+    for vkey in vkeys:
+        if not cosigned(signatures, text, vkey):
+            raise ValueError(f'the checkpoint has no valid signature by {vkey.split("+")[0]}')
+    at, last, node = int(row[1]) - 1, int(size) - 1, sha256(b'\0' + bytes.fromhex(row[2])).digest()
+    for other in (base64.b64decode(each) for each in hashes):
+        if not last:
+            raise ValueError('the proof is too long')
+        if at & 1 or at == last:
+            node = sha256(b'\1' + other + node).digest()
+            while at and not at & 1:
+                at, last = at >> 1, last >> 1
+        else:
+            node = sha256(b'\1' + node + other).digest()
+        at, last = at >> 1, last >> 1
+    if last or base64.b64encode(node).decode() != tree_root:
+        raise ValueError('the row is not in the checkpoint')
+    return int(row[1]), int(size)
 
 
 def listed(path, certified_root):
@@ -124,10 +169,20 @@ def main():
     parser.add_argument('--more', action='store_true', help='allows more in the copy: a bag keeps what the source deleted')
     parser.add_argument('--keys', action='append', default=[], metavar='FILE',
                         help='what dozo certificate-key prints: also accepts keys before and after KEY that it joins to KEY')
+    parser.add_argument('--proof', help='proves that the row of the ledger in the certificate is in a checkpoint')
+    parser.add_argument('--vkey', action='append', default=[], help='a verifier key, of the log or a witness, that must have signed it')
     asked = parser.parse_args()
     read, good, code, result = 'certificate', True, 4, 'genuine; no list and no copy read'
     try:
         fields = certified(asked.certificate, trusted(asked.key, asked.keys))
+        if asked.proof is not None:
+            read = 'proof'
+            if not asked.vkey:
+                raise ValueError('a proof counts only with a key: --vkey')
+            seen = proven(asked.proof, dict(fields), asked.vkey)
+            fields.append(('proven', 'row {} is in the checkpoint of {} rows, signed by {}'.format(
+                *seen, ', '.join(vkey.split('+')[0] for vkey in asked.vkey))))
+            read = 'certificate'
         if asked.list is not None:
             read = 'certificate: genuine; list'
             entries = listed(asked.list, dict(fields)['root'])
@@ -139,7 +194,7 @@ def main():
             code = 0 if good else 1
     except ValueError as error:
         parser.exit(1, f'NOT AS CERTIFIED: {read}: {error}\n')
-    except (OSError, IndexError) as error:
+    except (OSError, IndexError, AttributeError) as error:
         parser.exit(2, f'cannot be checked: {read}: {error!r}\n')
     print(*(f'{name}: {value}' for name, value in fields if name != 'key'), sep='\n')
     parser.exit(code, f'{"" if good else "NOT AS CERTIFIED: "}{read}: {result}\n')

@@ -2,6 +2,8 @@
 """An SFTP server for a site of Dozo that a stolen key cannot harm: see hardened-site.md.
 
 It is the forced command of Dozo's account:  ForceCommand python3 -IS /usr/local/lib/dozo-guard.py ROOT
+For a partner with a quota (partners.md):    python3 -IS /usr/local/lib/dozo-guard.py ROOT QUOTA COUNT KEY
+To count anew what is stored, as root:       python3 -IS /usr/local/lib/dozo-guard.py --count ROOT QUOTA COUNT
 
 A file can be written, cut, set and removed only under a temporary name: below ROOT/.dozo/incoming, or below a folder
 .dozo-incoming, where `dozo copy` keeps its own. It gets its final name by a rename, which never replaces anything. A
@@ -14,15 +16,15 @@ what is judged and what is done are the same file. All processes of this script 
 to it or rename it: so a handle loses its power when its file is renamed, in whatever process.
 """
 
-import ctypes, errno, fcntl, hashlib, itertools, os, re, stat, struct, sys, threading
+import ctypes, errno, fcntl, hashlib, itertools, os, re, stat, struct, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 # Raise it when Dozo must know the difference: GUARD in SiteProbe.java names the version that it expects.
-EXTENSIONS = {b"guard-1@dozo": b"1", b"sync@dozo": b"1", b"check-file": b"1", b"copy-data": b"1",
-              b"fsync@openssh.com": b"1", b"hardlink@openssh.com": b"1", b"limits@openssh.com": b"1",
-              b"posix-rename@openssh.com": b"1", b"statvfs@openssh.com": b"2"}
-OK, END, NO_SUCH_FILE, DENIED, FAILURE, BAD_MESSAGE, UNSUPPORTED = 0, 1, 2, 3, 4, 5, 8
+EXTENSIONS = {b"guard-1@dozo": b"1", b"sync@dozo": b"1", b"challenge@dozo": b"1", b"check-file": b"1",
+              b"copy-data": b"1", b"fsync@openssh.com": b"1", b"hardlink@openssh.com": b"1",
+              b"limits@openssh.com": b"1", b"posix-rename@openssh.com": b"1", b"statvfs@openssh.com": b"2"}
+OK, END, NO_SUCH_FILE, DENIED, FAILURE, BAD_MESSAGE, UNSUPPORTED, QUOTA_USED_UP = 0, 1, 2, 3, 4, 5, 8, 15
 CODES = {errno.ENOENT: NO_SUCH_FILE, errno.ENOTDIR: NO_SUCH_FILE, errno.ELOOP: NO_SUCH_FILE,
          errno.EACCES: DENIED, errno.EPERM: DENIED, errno.ENAMETOOLONG: BAD_MESSAGE}
 STATUS, HANDLE, DATA, NAME, ATTRIBUTES, REPLY = 101, 102, 103, 104, 105, 201
@@ -174,7 +176,8 @@ def open_to_write(names, flags):
     if not is_temporary(names):
         raise denied("only temporary files can be written")
     with parent(names) as (folder, name):
-        fd = opened_file(name, folder, flags)
+        with storing(lambda: growth_by_name(name, folder) if flags & os.O_CREAT else 0):
+            fd = opened_file(name, folder, flags)
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             os.close(fd)
             raise denied("not a regular file")
@@ -212,7 +215,8 @@ def hard_link(old, new):
             raise denied("not a regular file")
         if before.st_nlink >= NAMES_MAX:
             raise OSError(errno.EMLINK, os.strerror(errno.EMLINK))
-        os.link(name, free, src_dir_fd=a, dst_dir_fd=b, follow_symlinks=False)
+        with storing(lambda: growth_by_name(free, b)):
+            os.link(name, free, src_dir_fd=a, dst_dir_fd=b, follow_symlinks=False)
 
 
 def rename_folder(name, a, free, b):
@@ -223,6 +227,141 @@ def rename_folder(name, a, free, b):
         os.rename(name, free, src_dir_fd=a, dst_dir_fd=b)
         return
     raise FileExistsError(errno.EEXIST, "in use")
+
+
+# The quota of a partner. Each file, folder and link counts as ENTRY_BYTES, and a file also as its size. COUNT is outside of
+# the root; all processes of this script change it, under a lock. Without a quota nothing is counted.
+
+ENTRY_BYTES = 4096
+KEYS_MAX = 16
+COUNTS = re.compile(rb"used ([0-9]{20}) changes ([0-9]{20}) counted ([0-9]{20}) quota ([0-9]{20})\n")
+COUNTS_BYTES = 111
+COUNT_FD, QUOTA = None, 0
+
+
+def open_count(quota, file):
+    global COUNT_FD, QUOTA
+    QUOTA = int(quota)
+    COUNT_FD = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
+
+
+def counts():
+    """Returns the bytes in use, the number of changes so far, and when all was counted; None if that is not known."""
+    found = COUNTS.fullmatch(os.pread(COUNT_FD, COUNTS_BYTES, 0))
+    return tuple(map(int, found.groups()[:3])) if found else None
+
+
+def write_counts(used, changes, counted):
+    os.pwrite(COUNT_FD, b"used %020d changes %020d counted %020d quota %020d\n" % (used, changes, counted, QUOTA), 0)
+
+
+def add_to_count(by):
+    used, changes, counted = counts()
+    if by > 0 and used + by > QUOTA:
+        raise Refused(QUOTA_USED_UP, "the quota is used up")
+    write_counts(max(0, used + by), changes + 1, counted)
+
+
+@contextmanager
+def storing(growth):
+    """Counts what a change adds, before it, and what it removes, after it: who dies in between counts too much."""
+    if COUNT_FD is None:
+        yield
+        return
+    with locked(COUNT_FD, fcntl.LOCK_EX):
+        if counts() is None:
+            raise Refused(QUOTA_USED_UP, "what is stored here is not counted: root counts it by dozo-guard.py --count")
+        by = growth()
+        if by > 0:
+            add_to_count(by)
+        try:
+            yield
+        except BaseException:
+            if by > 0:
+                add_to_count(-by)
+            raise
+        if by < 0:
+            add_to_count(by)
+
+
+def size_of(fd):
+    return os.fstat(fd).st_size
+
+
+def resize(fd, size):
+    with storing(lambda: size - size_of(fd)):
+        os.ftruncate(fd, size)
+
+
+def grow(fd, end):
+    """Counts what a write up to `end` adds. The file has that size at once: others who write to it count from there."""
+    if COUNT_FD is not None and end > size_of(fd):
+        with storing(lambda: max(0, end - size_of(fd))):
+            if end > size_of(fd):
+                os.ftruncate(fd, end)
+
+
+def growth_by_name(name, folder):
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return 0
+    except FileNotFoundError:
+        return ENTRY_BYTES
+
+
+def growth_by_removal(name, folder):
+    facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return -ENTRY_BYTES - (facts.st_size if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 else 0)
+
+
+def room(blocks, block_bytes, bytes_max):
+    return min(blocks, max(0, bytes_max) // block_bytes)
+
+
+def note_contact(key):
+    """Notes when somebody logged in with this key, below the counts."""
+    if not re.fullmatch("SHA256:[A-Za-z0-9+/]{43}", key):
+        end("expected the fingerprint of a key")
+    with locked(COUNT_FD, fcntl.LOCK_EX):
+        keys = os.pread(COUNT_FD, 4096, COUNTS_BYTES).splitlines(True) if counts() else []
+        line = b"key %s %020d\n" % (key.encode(), time.time())
+        at = next((i for i, known in enumerate(keys) if known[:-21] == line[:-21]), len(keys))
+        if counts() and at < KEYS_MAX:
+            os.pwrite(COUNT_FD, line, COUNTS_BYTES + at * len(line))
+
+
+def stored_bytes():
+    """Reads sizes of all that is stored. Names of one file are in one experiment, so only those of one are remembered."""
+    total, others = 0, {}
+
+    def fail(failure):
+        raise failure
+
+    for _, folders, files, fd in os.fwalk(b".", onerror=fail, follow_symlinks=False, dir_fd=ROOT_FD):
+        total += ENTRY_BYTES * (len(folders) + len(files))
+        for name in files:
+            facts = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            if stat.S_ISREG(facts.st_mode):
+                left = others.pop(facts.st_ino, 0)
+                total += 0 if left else facts.st_size
+                if (left or facts.st_nlink) > 1:
+                    others[facts.st_ino] = (left or facts.st_nlink) - 1
+    return total
+
+
+def count_anew():
+    """Counts what is stored, if nothing changes meanwhile. Says so if it was counted wrong."""
+    before = counts()
+    total = stored_bytes()
+    with locked(COUNT_FD, fcntl.LOCK_EX):
+        now = counts()
+        if (now and now[1]) != (before and before[1]):
+            return "something was stored meanwhile; count again when nothing is being sent"
+        if now and now[0] != total:
+            print(f"dozo-guard: {now[0]} bytes were counted, {total} are stored; corrected", flush=True)
+        write_counts(total, now[1] + 1 if now else 0, int(time.time()))
+        os.fsync(COUNT_FD)
+    return None
 
 
 # Packets.
@@ -308,7 +447,7 @@ def do_open(request):
         # NB: not by O_TRUNC, which might cut a file that has just got its final name.
         with opened.writing() as fd:
             if flags & TRUNCATE:
-                os.ftruncate(fd, 0)
+                resize(fd, 0)
             if mode is not None and flags & EXCLUSIVE:
                 check_mode(mode, False)
                 os.fchmod(fd, mode & 0o777)
@@ -333,6 +472,7 @@ def do_read(request):
 def do_write(request):
     opened, offset, data = request.open(), request.number(8), request.text()
     with opened.writing() as fd:
+        grow(fd, offset + len(data))
         write_all(fd, data, offset)
 
 
@@ -355,7 +495,7 @@ def set_facts(fd, size, mode, times):
     if mode is not None:
         check_mode(mode, stat.S_ISDIR(os.fstat(fd).st_mode))
     if size is not None:
-        os.ftruncate(fd, size)
+        resize(fd, size)
     if mode is not None:
         os.fchmod(fd, mode & 0o777)
     if times is not None:
@@ -416,7 +556,7 @@ def do_remove(request, remove=os.unlink):
     names = request.names()
     if not is_temporary(names):
         raise denied("only temporary files can be removed")
-    with parent(names) as (folder, name):
+    with parent(names) as (folder, name), storing(lambda: growth_by_removal(name, folder)):
         remove(name, dir_fd=folder)
 
 
@@ -427,7 +567,8 @@ def do_rmdir(request):
 def do_mkdir(request):
     with parent(request.names()) as (folder, name):
         _, mode, _ = request.attributes()
-        os.mkdir(name, 0o700 | (mode or 0) & 0o777, dir_fd=folder)
+        with storing(lambda: growth_by_name(name, folder)):
+            os.mkdir(name, 0o700 | (mode or 0) & 0o777, dir_fd=folder)
 
 
 def do_realpath(request):
@@ -451,13 +592,17 @@ def do_symlink(request):
     # OpenSSH has the text first, and all clients have followed.
     target, names = bytes(request.text()), request.names()
     check_link(names)
-    with parent(names) as (folder, name):
+    with parent(names) as (folder, name), storing(lambda: growth_by_name(name, folder)):
         os.symlink(target, name, dir_fd=folder)
 
 
 def do_statvfs(request):
     s = os.fstatvfs(ROOT_FD)
-    return REPLY, struct.pack(">11Q", s.f_bsize, s.f_frsize, s.f_blocks, s.f_bfree, s.f_bavail, s.f_files, s.f_ffree,
+    blocks, free, available = s.f_blocks, s.f_bfree, s.f_bavail
+    if COUNT_FD is not None:
+        left = QUOTA - (counts() or (QUOTA,))[0]
+        blocks, free, available = (room(n, s.f_frsize, most) for n, most in ((blocks, QUOTA), (free, left), (available, left)))
+    return REPLY, struct.pack(">11Q", s.f_bsize, s.f_frsize, blocks, free, available, s.f_files, s.f_ffree,
                               s.f_favail, 0, s.f_flag & (os.ST_RDONLY | os.ST_NOSUID), s.f_namemax)
 
 
@@ -478,6 +623,7 @@ def do_copy_data(request):
             data = os.pread(source.fd, min(BLOCK_BYTES, length - done or BLOCK_BYTES), begin + done)
             if not data:
                 break
+            grow(fd, at + done + len(data))
             write_all(fd, data, at + done)
             done += len(data)
 
@@ -489,6 +635,8 @@ def begin_sync(request):
 def sync():
     if LIBC.syncfs(ROOT_FD) != 0:
         raise OSError(ctypes.get_errno(), "sync failed")
+    if COUNT_FD is not None:
+        os.fsync(COUNT_FD)
 
 
 def begin_check_file(request):
@@ -499,13 +647,22 @@ def begin_check_file(request):
     return lambda: (REPLY, text(b"check-file") + text(b"sha256") + digest(names, offset, length))
 
 
-def digest(names, offset, length):
+def begin_challenge(request):
+    names, salt, item = request.names(), bytes(request.text()), bytes(request.text())
+    offset, length = request.number(8), request.number(8)
+    if not re.fullmatch(rb"[0-9a-f]{64}", salt) or not re.fullmatch(rb"[0-9a-f]{64}", item) or length == 0:
+        raise Refused(BAD_MESSAGE, "not a challenge")
+    head = b"dozo-challenge-1\n%b\n%b\n%d\n%d\n" % (salt, item, offset, length)
+    return lambda: (REPLY, digest(names, offset, length, head))
+
+
+def digest(names, offset, length, head=b""):
     with parent(names) as (folder, name):
         fd = opened_file(name, folder, os.O_RDONLY)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise denied("not a regular file")
-        sha, at, end = hashlib.sha256(), offset, offset + length if length else None
+        sha, at, end = hashlib.sha256(head), offset, offset + length if length else None
         buffer = memoryview(bytearray(BLOCK_BYTES))
         while end is None or at < end:
             read = os.preadv(fd, [buffer if end is None else buffer[:min(BLOCK_BYTES, end - at)]], at)
@@ -521,7 +678,7 @@ def digest(names, offset, length):
 # By name: of what may take long, only the beginning is done at once; the rest runs beside the next requests.
 EXTENDED = {b"posix-rename@openssh.com": do_rename, b"statvfs@openssh.com": do_statvfs, b"limits@openssh.com": do_limits,
             b"fsync@openssh.com": do_fsync, b"hardlink@openssh.com": do_hard_link, b"copy-data": do_copy_data,
-            b"sync@dozo": begin_sync, b"check-file-name": begin_check_file}
+            b"sync@dozo": begin_sync, b"check-file-name": begin_check_file, b"challenge@dozo": begin_challenge}
 REQUESTS = {3: do_open, 4: do_close, 5: do_read, 6: do_write, 7: do_lstat, 8: do_fstat, 9: do_setstat, 10: do_fsetstat,
             11: do_opendir, 12: do_readdir, 13: do_remove, 14: do_mkdir, 15: do_rmdir, 16: do_realpath, 17: do_lstat,
             18: do_rename, 19: do_readlink, 20: do_symlink}
@@ -588,16 +745,25 @@ def end(why=None):
 
 
 if __name__ == "__main__":
+    counting = sys.argv[1:2] == ["--count"]
+    arguments = sys.argv[2:] if counting else sys.argv[1:]
     # sshd names here what the client asked for: the subsystem's program, or a command, which is not run.
-    if not re.fullmatch(r"(internal-sftp|\S*/sftp-server)( .*)?", os.environ.get("SSH_ORIGINAL_COMMAND", "")):
+    asked = os.environ.get("SSH_ORIGINAL_COMMAND", "")
+    if not counting and not re.fullmatch(r"(internal-sftp|\S*/sftp-server)( .*)?", asked):
         end("this account speaks SFTP only; no command is run")
-    if len(sys.argv) != 2 or not sys.argv[1].startswith("/"):
-        end("expected the absolute path of the site's root")
-    ROOT = os.fsencode(sys.argv[1]).rstrip(b"/")
+    if len(arguments) not in ((3,) if counting else (1, 4)) or not arguments[0].startswith("/"):
+        end("expected the absolute path of the site's root, and for a partner the quota in bytes, the file of the count, a key")
+    ROOT = os.fsencode(arguments[0]).rstrip(b"/")
     try:
         ROOT_FD = os.open(ROOT or b"/", os.O_RDONLY | os.O_DIRECTORY)
+        if len(arguments) > 1:
+            open_count(*arguments[1:3])
+        if counting:
+            end(count_anew())
+        if COUNT_FD is not None:
+            note_contact(arguments[3])
         end(serve())
     except BrokenPipeError:
         end("the client is gone")
-    except OSError as failed:
-        end(f"{sys.argv[1]}: {failed.strerror}")
+    except (OSError, ValueError) as failed:
+        end(f"{sys.argv[1]}: {failed}")

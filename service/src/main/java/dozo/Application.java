@@ -13,6 +13,7 @@ import dozo.command.Usage;
 import dozo.commitment.CommitmentSettings;
 import dozo.demo.Demo;
 import dozo.drill.DrillSettings;
+import dozo.drill.ServiceProgram;
 import dozo.manifest.IngestSettings;
 import dozo.message.MailSettings;
 import dozo.message.WebhookSettings;
@@ -36,9 +37,11 @@ import dozo.start.LogSettings;
 import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
+import dozo.start.WitnessSettings;
 import dozo.start.WorklistSettings;
 import dozo.ui.StreamSettings;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -59,6 +62,7 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
@@ -102,7 +106,8 @@ public class Application {
             RecoverySettings.class,
             PictureSettings.class,
             RiskSettings.class,
-            RegistrationSettings.class);
+            RegistrationSettings.class,
+            WitnessSettings.class);
 
     /**
      * The commands that need Spring or the database in this process. The launcher starts all others from a cache of
@@ -119,6 +124,20 @@ public class Application {
             Map.entry("settings", SettingsCommand.class),
             Map.entry("upgrade-database", UpgradeCommand.class),
             Map.entry("worker", WorkerCommand.class)));
+
+    /** The options with which another process of this program starts as quickly. */
+    private static final List<String> CHILD_OPTIONS = List.of(
+            "-XX:AOTCache=", "-XX:+Use", "-XX:TieredStopAtLevel=", "--enable-native-access=", "--sun-misc-unsafe");
+
+    /** Lets the service start a command of this program in another process. */
+    @Bean
+    static ServiceProgram program() {
+        return new ServiceProgram(
+                Application.class,
+                ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                        .filter(option -> CHILD_OPTIONS.stream().anyMatch(option::startsWith))
+                        .toList());
+    }
 
     public static void main(String[] arguments) throws IOException {
         String first = arguments.length == 0 ? "" : arguments[0];

@@ -60,6 +60,7 @@ final class ServiceRehearsal {
                 "dozo.work", work.toString(),
                 "dozo.schedule.cron", "-",
                 "dozo.drill.cron", "-",
+                "dozo.drill.site-cron", "-",
                 "dozo.scrub.window", "-",
                 "dozo.http.port", "0",
                 "logging.level.dozo", "WARN");

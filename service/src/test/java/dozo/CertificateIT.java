@@ -10,6 +10,7 @@ import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.registry.KeyFile;
+import dozo.witness.WitnessSchedule;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -465,6 +466,81 @@ class CertificateIT {
             assertThat(files).containsExactly(kept);
         }
         Ended.dozo(service, "certificate P1/NAMES", into + "/never").ends(Exit.USAGE);
+    }
+
+    /** The service is its own witness here, over HTTP. */
+    @Test
+    void aProofShowsThatWitnessesHaveSeenTheLedger() throws Exception {
+        String log = service.get("/api/v1/checkpoint").string("/vkey");
+        String cosigner = service.get("/api/v1/witness-key").string("/vkey");
+        service.post("/api/v1/trusted-logs", "{\"vkey\": \"%s\"}".formatted(log))
+                .expect(204);
+        service.put(
+                        "/api/v1/witnesses/own",
+                        "{\"address\": \"%s/witness/\", \"vkey\": \"%s\"}".formatted(service.url(), cosigner))
+                .expect(200);
+        try {
+            service.bean(WitnessSchedule.class).askAll();
+            Path into = Files.createDirectory(folder.resolve("witnessed"));
+            List<String> files = Ended.dozo(service, "certificate P1/NAMES", into)
+                    .ends(0)
+                    .out()
+                    .lines()
+                    .toList();
+            String certificate = files.get(1);
+            String proof = files.get(2);
+            assertThat(Files.size(Path.of(proof))).isLessThan(2_000);
+
+            Ended seen = checked(key(), certificate, "--proof", proof, "--vkey", log, "--vkey", cosigner);
+
+            assertThat(seen.code()).as(seen.out()).isEqualTo(4);
+            assertThat(seen.out()).contains("proven: row ", " rows, signed by ");
+            checked(key(), certificate, files.get(0), "--proof", proof, "--vkey", log)
+                    .ends(3);
+            String text = Files.readString(Path.of(proof));
+            Path wrong = folder.resolve("wrong.proof.txt");
+            for (String other : List.of(
+                    text.replaceFirst("index [0-9]+", "index 0"),
+                    text.replaceFirst("(?m)^[A-Za-z0-9+/]{43}=$", "A".repeat(43) + "="),
+                    text.replaceFirst("\n[0-9]+\n", "\n9999\n"))) {
+                Files.writeString(wrong, other);
+                assertThat(other).isNotEqualTo(text);
+                checked(key(), certificate, "--proof", wrong.toString(), "--vkey", log)
+                        .ends(1);
+            }
+            String foreign = cosigner.replaceFirst("[0-9a-f]{8}", "00000000");
+            checked(key(), certificate, "--proof", proof, "--vkey", foreign).ends(1);
+            checked(key(), certificate, "--proof", proof).ends(1);
+        } finally {
+            service.delete("/api/v1/witnesses/own").expect(204);
+            jdbc("delete from cosignature");
+        }
+    }
+
+    @Test
+    void aRowAfterTheLastCheckpointHasNoProofYet() {
+        long size = service.get("/api/v1/checkpoint").number("/size");
+        service.get("/api/v1/checkpoint/proof?row=" + size).expect(200);
+        service.get("/api/v1/checkpoint/proof?row=" + (size + 1)).refused(409, "row");
+        service.get("/api/v1/checkpoint/proof?row=0").refused(409, "row");
+        service.get("/api/v1/checkpoint/consistency?from=1&to=" + size).expect(200);
+        service.get("/api/v1/checkpoint/consistency?from=2&to=1").refused(422, "to");
+        service.get("/api/v1/checkpoint/consistency?from=1&to=" + (size + 1)).refused(422, "to");
+        service.post("/api/v1/checkpoint/declaration", "{}").refused(422, "reason");
+        service.put("/api/v1/witnesses/x", "{\"address\": \"ftp://x\", \"vkey\": \"x\"}")
+                .refused(422, "address");
+        service.put("/api/v1/witnesses/x", "{\"address\": \"http://x/%\", \"vkey\": \"x\"}")
+                .refused(422, "address");
+        service.put("/api/v1/witnesses/x", "{\"address\": \"http://x\", \"vkey\": \"x\"}")
+                .refused(422, "vkey");
+        service.put("/api/v1/witnesses/x%20y", "{}").refused(422, "name");
+        service.delete("/api/v1/witnesses/x").expect(404);
+        service.post("/api/v1/trusted-logs", "{\"vkey\": \"x\"}").refused(422, "vkey");
+        service.post(
+                        "/api/v1/trusted-logs",
+                        "{\"vkey\": \"%s\", \"origin\": \"a b\"}"
+                                .formatted(service.get("/api/v1/checkpoint").string("/vkey")))
+                .refused(422, "origin");
     }
 
     private static List<String> unpack(byte[] archive, Path into) throws IOException {

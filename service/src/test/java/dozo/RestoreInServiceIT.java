@@ -497,6 +497,74 @@ class RestoreInServiceIT {
     }
 
     @Test
+    void aSeriesComesBackByRestByTheCommandAndByThePage() throws Exception {
+        service.jdbc().sql("""
+                insert into image_series (experiment_id, series_uid, description, instance_numbers, entry_nos)
+                select experiment_id, '1.2.7', '', '{[1,2)}', int4multirange(int4range(entry_no, entry_no + 1))
+                from entry_version where entry_no = %d and experiment_id = (select experiment_id from experiment where code = 'TREE')
+                """.formatted(entry("OWN/TREE", "beside"))).update();
+        String body = "{\"folder\": \"%s\", \"series\": [%s]}";
+        String rest = "/OWN/TREE/restores";
+
+        Answer asked = ask("lab", "POST", rest, body.formatted(allowed.resolve("series"), "\"1.2.7\""));
+        ended("lab", String.valueOf(asked.expect(202).location()))
+                .has("/state", "COMPLETE")
+                .has("/paths/0", "beside");
+        assertThat(names(allowed.resolve("series"))).containsExactly("beside");
+        for (String wrong : List.of("", "\"1.2.8\"")) {
+            ask("lab", "POST", rest, body.formatted(allowed.resolve("never"), wrong))
+                    .refused(422, "series");
+        }
+        ask("lab", "POST", "/ALIEN/E1/restores", body.formatted(allowed.resolve("never"), "\"1.2.7\""))
+                .expect(404);
+        ask("operator", "POST", rest + "/archive", "{\"origin\": \"none\", \"series\": [\"1.2.8\"]}")
+                .refused(422, "series");
+
+        String into = allowed.resolve("series-command").toString();
+        command("restore", "OWN/TREE", "--series", "1.2.7", "--in-service", into)
+                .ends(Exit.WELL);
+        assertThat(names(Path.of(into))).containsExactly("beside");
+        assertThat(command("restore", "OWN/TREE", "--series", "1.2.7", "/here")
+                        .ends(Exit.USAGE)
+                        .err())
+                .contains("--series: only with");
+        command("restore", "--all", "--in-place", "--series", "1.2.7").ends(Exit.USAGE);
+
+        HttpClient lab = service.browser("lab");
+        String form = "/experiments/OWN/TREE/restore";
+        assertThat(service.submit(lab, form, "series=1.2.8&folder=" + allowed.resolve("never"))
+                        .text())
+                .contains("has no file of series 1.2.8", "<details class=\"detail field\" open");
+        Answer paged = service.submit(lab, form, "series=+1.2.7%0A%0A&folder=" + allowed.resolve("series-page"));
+        await().atMost(LIMIT)
+                .until(() -> service.page(lab, paged.uri().getPath()).contains("Everything is restored"));
+        assertThat(names(allowed.resolve("series-page"))).containsExactly("beside");
+    }
+
+    @Test
+    void commitmentsAreListedForWhoeverSeesAllProjects() {
+        service.jdbc().sql("""
+                insert into commitment (caller, transaction_uid, class_uids, instance_uids, asked_at, reported_at, failed)
+                values ('MR7T', '1.2.3', '{1,1}', '{2,3}', now(), now(), 1)
+                """).update();
+
+        String address = "/api/v1/commitments";
+        service.as("lab").get(address).expect(403);
+        for (String user : List.of("operator", "auditor")) {
+            service.as(user)
+                    .get(address)
+                    .has("/items/0/caller", "MR7T")
+                    .has("/items/0/state", "REPORTED")
+                    .has("/items/0/committed", 1);
+            assertThat(service.page(service.browser(user), "/origins")).contains("Storage Commitment", "MR7T");
+        }
+        assertThat(service.as("operator").get(address + "?after=1").items()).isZero();
+        assertThat(command("commitment", "list").ends(Exit.WELL).out()).contains("MR7T", "reported");
+        service.jdbc().sql("delete from commitment").update();
+        assertThat(command("commitment", "list").out()).contains("No request yet.");
+    }
+
+    @Test
     void manyAreRestoredInTheOrderOfAListAndALabManagerSeesOnlyOwnOnes() throws Exception {
         Path into = Files.createDirectory(allowed.resolve("many"));
         Path list = Files.writeString(folder.resolve("wanted"), "ALIEN/E1\n\nOWN/E1\n");

@@ -3,8 +3,10 @@ package dozo;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.ChildJava;
 import dozo.db.Starts;
 import dozo.db.TestDatabase;
+import dozo.drill.ServiceProgram;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.people.Role;
@@ -108,6 +110,8 @@ public final class RunningService implements AutoCloseable {
                 "dozo.scrub.window",
                 "-",
                 "dozo.drill.cron",
+                "-",
+                "dozo.drill.site-cron",
                 "-"));
         settings.putAll(more);
         Starts.SERVICE.count();
@@ -117,6 +121,14 @@ public final class RunningService implements AutoCloseable {
         }
         application.addInitializers(context -> ((GenericApplicationContext) context)
                 .registerBean(ShiftedClock.class, definition -> definition.setPrimary(true)));
+        application.addInitializers(context -> ((GenericApplicationContext) context)
+                .registerBean(
+                        "testProgram",
+                        ServiceProgram.class,
+                        () -> new ServiceProgram(
+                                Application.class,
+                                ChildJava.of(Application.class).fromCache().javaOptions()),
+                        definition -> definition.setPrimary(true)));
         return new RunningService(Application.start(application, settings), work).opened();
     }
 

@@ -52,11 +52,13 @@ class SettingsTest {
             Map.entry("dozo.mail.host", List.of("a b", "smtp://mail", "日本")),
             Map.entry("dozo.mail.tls", List.of("", "ssl", "TLS", "true")),
             Map.entry("dozo.mail.from", List.of("dozo", "a b@example.org", "dozo@", "a@b@c")),
+            Map.entry("dozo.witness.origin", List.of("a b", "a+b", "日本", "x".repeat(151))),
             Map.entry("dozo.webhook.internal-hosts", List.of("http://x", "a/b", "日本")),
             Map.entry("dozo.log.format", List.of("", "JSON", "ecs", "xml")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
+            Map.entry("dozo.drill.site-cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.drill.folder", List.of("drills", "./drills", "~/drills")),
             Map.entry("dozo.recovery.recipients", List.of("age1", "ssh-ed25519 AAAA", "AGE-SECRET-KEY-1X")),
             Map.entry("dozo.schedule.zone", List.of("Mars/Base", "JST+")),
@@ -67,6 +69,9 @@ class SettingsTest {
             Map.entry(
                     "dozo.commitment.callers",
                     List.of("MR", "MR=h", "MR=h:0", "MR=h:65536", "A B=h:1", "MR=h:1,MR=i:2")),
+            Map.entry("dozo.commitment.tls-certificate-file", List.of("/not/there", "/dev/null")),
+            Map.entry("dozo.commitment.tls-key-file", List.of("/not/there", "/dev/null")),
+            Map.entry("dozo.commitment.tls-trust-file", List.of("/not/there", "/dev/null")),
             Map.entry("dozo.worklist.url", List.of("ris.example.org", "ftp://x", "http://")),
             Map.entry("dozo.worklist.server", List.of("", "a b")),
             Map.entry(

@@ -96,6 +96,11 @@ public final class ChildJava {
         return process;
     }
 
+    /** Returns the options of Java alone, for a program that starts such a process itself. */
+    public List<String> javaOptions() {
+        return Stream.concat(cache().stream(), options.stream()).toList();
+    }
+
     private List<String> words() {
         List<String> words = new ArrayList<>(by);
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

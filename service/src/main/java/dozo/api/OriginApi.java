@@ -40,7 +40,7 @@ public record OriginApi(Origins origins, Editions editions) {
     /**
      * All settings of an origin.
      *
-     * @param kind what it is: flywheel, dicomweb or tree
+     * @param kind what it is: flywheel, dicomweb, xnat or tree
      * @param address such as https://flywheel.example.org; required, except for a tree
      * @param secretFile the file with the key, on the service's machine; the key itself is never sent
      * @param storageHosts hosts to which the origin may redirect downloads
@@ -54,7 +54,7 @@ public record OriginApi(Origins origins, Editions editions) {
      * @param active whether nights read the origin; default true
      */
     record NewOrigin(
-            @NotBlank(message = "expected a kind: flywheel, dicomweb or tree")
+            @NotBlank(message = "expected a kind: flywheel, dicomweb, xnat or tree")
             String kind,
 
             @Nullable String address,

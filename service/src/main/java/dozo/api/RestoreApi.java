@@ -15,6 +15,7 @@ import dozo.restore.Restores;
 import dozo.restore.Restores.RestoreFinding;
 import dozo.restore.SelectionForm;
 import dozo.restore.Target;
+import dozo.verify.AllSeries;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -40,10 +41,40 @@ import org.springframework.web.bind.annotation.RestController;
 public record RestoreApi(
         Experiments experiments,
         Manifests manifests,
+        AllSeries series,
         RestoreQueue queue,
         Restores restores,
         SiteChoice sites,
         Moments moments) {
+
+    /** What of a manifest is restored, wherever to. */
+    sealed interface Wanted {
+        @Nullable
+        List<String> paths();
+
+        @Nullable
+        List<byte[]> pathsBytes();
+
+        @Nullable
+        List<String> patterns();
+
+        @Nullable
+        List<byte[]> patternsBytes();
+
+        @Nullable
+        List<String> series();
+
+        default Selection selection(AllSeries all, Manifest manifest) {
+            List<String> uids = series();
+            if (uids != null && uids.isEmpty()) {
+                throw noElement("series");
+            }
+            return SelectionForm.of(
+                    bytes("paths", paths(), pathsBytes()),
+                    bytes("patterns", patterns(), patternsBytes()),
+                    uids == null ? List.of() : all.paths(manifest.experimentId(), manifest.number(), uids));
+        }
+    }
 
     /**
      * What to restore, and where to.
@@ -56,6 +87,7 @@ public record RestoreApi(
      * @param pathsBytes more of them, in base64
      * @param patterns restores what matches, too: {@code *}, {@code ?} and {@code [a-z]} in names, and {@code **} in paths
      * @param patternsBytes more of them, in base64
+     * @param series SeriesInstanceUIDs: restores the DICOM files of these series, too
      * @param manifest the manifest's number; default: the latest
      * @param asOf the latest manifest at this time, instead of {@code manifest}: a day, or a time as 2026-10-01T15:00:00Z
      * @param site optional if there is only one
@@ -69,9 +101,11 @@ public record RestoreApi(
             @Nullable List<byte[]> pathsBytes,
             @Nullable List<String> patterns,
             @Nullable List<byte[]> patternsBytes,
+            @Nullable List<String> series,
             @Nullable Integer manifest,
             @Nullable String asOf,
-            @Nullable String site) {
+            @Nullable String site)
+            implements Wanted {
 
         boolean isInPlace() {
             if (!Boolean.TRUE.equals(inPlace)) {
@@ -89,21 +123,18 @@ public record RestoreApi(
             }
             return NewExperiment.path("folder", folder, folderBytes);
         }
-
-        Selection selection() {
-            return RestoreApi.selection(paths, pathsBytes, patterns, patternsBytes);
-        }
     }
 
     /**
      * What to send into an archive.
      *
-     * @param origin the name of an origin of the kind {@code dicomweb} or {@code flywheel}
+     * @param origin the name of an origin of the kind {@code dicomweb}, {@code flywheel} or {@code xnat}
      * @param replaces true: what has other bytes or values there is replaced; default: it stays, and is a finding
      * @param paths folders and files of the manifest; with {@code patterns} at most 10,000; default: everything
      * @param pathsBytes more of them, in base64
      * @param patterns sends what matches, too: {@code *}, {@code ?} and {@code [a-z]} in names, and {@code **} in paths
      * @param patternsBytes more of them, in base64
+     * @param series SeriesInstanceUIDs: restores the DICOM files of these series, too
      * @param manifest the manifest's number; default: the latest
      * @param asOf the latest manifest at this time, instead of {@code manifest}: a day, or a time as 2026-10-01T15:00:00Z
      * @param site optional if there is only one
@@ -116,9 +147,11 @@ public record RestoreApi(
             @Nullable List<byte[]> pathsBytes,
             @Nullable List<String> patterns,
             @Nullable List<byte[]> patternsBytes,
+            @Nullable List<String> series,
             @Nullable Integer manifest,
             @Nullable String asOf,
-            @Nullable String site) {
+            @Nullable String site)
+            implements Wanted {
 
         Target.Archive target() {
             if (origin == null) {
@@ -126,18 +159,6 @@ public record RestoreApi(
             }
             return new Target.Archive(origin, Boolean.TRUE.equals(replaces));
         }
-
-        Selection selection() {
-            return RestoreApi.selection(paths, pathsBytes, patterns, patternsBytes);
-        }
-    }
-
-    private static Selection selection(
-            @Nullable List<String> paths,
-            @Nullable List<byte[]> pathsBytes,
-            @Nullable List<String> patterns,
-            @Nullable List<byte[]> patternsBytes) {
-        return SelectionForm.of(bytes("paths", paths, pathsBytes), bytes("patterns", patterns, patternsBytes));
     }
 
     /** NB: a list without elements is refused: a program whose list is empty does not want everything. */
@@ -149,9 +170,13 @@ public record RestoreApi(
         (texts == null ? List.<String>of() : texts).forEach(text -> all.add(text.getBytes(StandardCharsets.UTF_8)));
         all.addAll(bytes == null ? List.of() : bytes);
         if (all.isEmpty()) {
-            throw new Refusal(field, "expected at least one element; leave the list out to restore everything");
+            throw noElement(field);
         }
         return all;
+    }
+
+    private static Refusal noElement(String field) {
+        return new Refusal(field, "expected at least one element; leave the list out to restore everything");
     }
 
     /** Lists the restores of an experiment, latest first. */
@@ -177,15 +202,16 @@ public record RestoreApi(
         Experiment experiment = experiment(project, code);
         Path folder = asked.isInPlace() ? null : asked.target();
         Manifest manifest = manifest(experiment, asked.manifest(), asked.asOf());
+        Selection selection = asked.selection(series, manifest);
         Site site = sites.needed(asked.site());
         return accepted(
                 folder == null
-                        ? queue.requestInPlace(experiment, manifest, asked.selection(), site, actor.getName())
-                        : queue.request(experiment, manifest, asked.selection(), site, folder, actor.getName()));
+                        ? queue.requestInPlace(experiment, manifest, selection, site, actor.getName())
+                        : queue.request(experiment, manifest, selection, site, folder, actor.getName()));
     }
 
     /**
-     * Sends the files of a manifest, or of what is selected of it, into an archive by STOW-RS, or into a Flywheel. 409: too
+     * Sends the files of a manifest, or of what is selected of it, into an archive by STOW-RS, or into a Flywheel or XNAT. 409: too
      * many restores wait. 422: there is no such origin, or its key cannot be used.
      */
     @PostMapping("/archive")
@@ -197,8 +223,9 @@ public record RestoreApi(
             Principal actor) {
         Experiment experiment = experiment(project, code);
         Manifest manifest = manifest(experiment, asked.manifest(), asked.asOf());
+        Selection selection = asked.selection(series, manifest);
         Site site = sites.needed(asked.site());
-        return accepted(queue.request(experiment, manifest, asked.selection(), site, asked.target(), actor.getName()));
+        return accepted(queue.request(experiment, manifest, selection, site, asked.target(), actor.getName()));
     }
 
     private static ResponseEntity<KeptRestore> accepted(KeptRestore added) {

@@ -88,7 +88,7 @@ public record RestoreBatchApi(RestoreBatches batches, RestoreQueue queue, SiteCh
      *     all}; at most 100,000
      * @param order of {@code project} or {@code all}: {@code NEWEST} (default): the latest acquired first; {@code BOOKINGS}: projects
      *     with the earliest booking from today on first
-     * @param origin the name of an origin of the kind {@code dicomweb} or {@code flywheel}
+     * @param origin the name of an origin of the kind {@code dicomweb}, {@code flywheel} or {@code xnat}
      * @param replaces true: the archive may replace instances that have other bytes; default: they stay, and are findings
      * @param asOf the latest manifests at this time: a day, or a time as 2026-10-01T15:00:00Z; default: the latest
      * @param site optional if there is only one
@@ -171,7 +171,7 @@ public record RestoreBatchApi(RestoreBatches batches, RestoreQueue queue, SiteCh
     }
 
     /**
-     * Sends experiments into an archive by STOW-RS, or into a Flywheel, one after the other. 409: too many batches wait.
+     * Sends experiments into an archive by STOW-RS, or into a Flywheel or XNAT, one after the other. 409: too many batches wait.
      * 422: an experiment is unknown, or there is no such archive.
      */
     @PostMapping("/archive")

@@ -84,6 +84,9 @@ import picocli.CommandLine.Parameters;
             "With --to flywheel, TARGET is the name of an origin of the kind flywheel: the service creates what is missing of the",
             "session, what describes it, and its files. What is there and differs stays, unless --replace is given.",
             "",
+            "With --to xnat, TARGET is the name of an origin of the kind xnat: the service creates what is missing of the session,",
+            "and sends its files. Files with other bytes stay, unless --replace is given.",
+            "",
             "With --project, --all or --list the service restores many experiments, one after the other: into TARGET by",
             "--in-service (each into TARGET/PROJECT.EXPERIMENT), --in-place or --to. One that fails does not stop the others.",
             "dozo restore-batch shows, stops and resumes them.",
@@ -123,6 +126,14 @@ final class RestoreCommand implements Callable<Integer> {
                             + " *, ? and [a-z] match bytes of a name. Repeatable.")
     private List<String> patterns = List.of();
 
+    @Option(
+            names = "--series",
+            paramLabel = "UID",
+            description =
+                    "Only the DICOM files of the series with this SeriesInstanceUID; with --to, --in-service and --in-place."
+                            + " Repeatable.")
+    private List<String> series = List.of();
+
     @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
 
@@ -151,8 +162,9 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--to",
-            paramLabel = "orthanc|flywheel",
-            description = "The service sends the files into the archive or Flywheel TARGET, the name of an origin.")
+            paramLabel = "orthanc|flywheel|xnat",
+            description =
+                    "The service sends the files into the archive, Flywheel or XNAT TARGET, the name of an origin.")
     private @Nullable Archive archive;
 
     @Option(names = "--replace", description = "With --to: replaces what has other bytes or values there, too.")
@@ -185,7 +197,8 @@ final class RestoreCommand implements Callable<Integer> {
     /** The kind of an archive. */
     enum Archive {
         orthanc,
-        flywheel
+        flywheel,
+        xnat
     }
 
     /** Selects a manifest; by default the latest. */
@@ -223,6 +236,9 @@ final class RestoreCommand implements Callable<Integer> {
         if (inPlace && archive != null) {
             throw new Failure(Exit.USAGE, "--to: not with --in-place, which restores into the source");
         }
+        if (!series.isEmpty() && !inPlace && !inService && archive == null) {
+            throw new Failure(Exit.USAGE, "--series: only with --to, --in-service or --in-place");
+        }
         String restores = several ? "" : address + "/restores";
         if (inPlace) {
             return inService(restores, "--in-place", Map.of("inPlace", true));
@@ -259,10 +275,10 @@ final class RestoreCommand implements Callable<Integer> {
 
     /** Several experiments are not named by a parameter: the first one is TARGET. */
     private void moveTarget() {
-        if (!target.isEmpty() || number() != null || !selection().isAll()) {
+        if (!target.isEmpty() || number() != null || !selection().isAll() || !series.isEmpty()) {
             throw new Failure(
                     Exit.USAGE,
-                    "several experiments: expected no PROJECT/EXPERIMENT, --manifest, --path, --paths-from or --pattern");
+                    "several experiments: expected no PROJECT/EXPERIMENT, --manifest, --path, --paths-from, --pattern or --series");
         }
         target = experiment;
     }
@@ -366,6 +382,9 @@ final class RestoreCommand implements Callable<Integer> {
             wanted.put(
                     "patternsBytes",
                     selection.patterns().stream().map(PathPattern::bytes).toList());
+        }
+        if (!series.isEmpty()) {
+            wanted.put("series", series);
         }
         wanted.put("site", site);
         wanted.put("asOf", asOf());

@@ -44,6 +44,7 @@ final class Association implements AutoCloseable {
     private static final int IS_COMMAND = 1;
     private static final int IS_LAST = 2;
 
+    private final Socket carrier;
     private final Socket socket;
     private final DataInputStream in;
     private final OutputStream out;
@@ -65,8 +66,14 @@ final class Association implements AutoCloseable {
         static final Limits USUAL = new Limits(Duration.ofSeconds(30), Duration.ofMinutes(2));
     }
 
-    /** Takes over a connection. */
-    Association(Socket socket, Limits limits) throws IOException {
+    /**
+     * Takes over a connection.
+     *
+     * @param carrier its own socket
+     * @param socket the same, or TLS over it
+     */
+    Association(Socket carrier, Socket socket, Limits limits) throws IOException {
+        this.carrier = carrier;
         this.socket = socket;
         socket.setTcpNoDelay(true);
         socket.setSoTimeout((int) limits.idle.toMillis());
@@ -75,11 +82,13 @@ final class Association implements AutoCloseable {
         Thread.ofVirtual().name("end association").start(() -> closeAfter(limits.whole));
     }
 
-    /** Ends also a write that hangs, for which a socket has no time-out. */
+    /** Ends also a write that hangs, for which a socket has no time-out. NB: TLS, which would still write, is closed after it. */
     private void closeAfter(Duration whole) {
         try {
-            var _ = closed.await(whole.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
+            if (!closed.await(whole.toMillis(), TimeUnit.MILLISECONDS)) {
+                carrier.close();
+            }
+        } catch (InterruptedException | IOException e) {
             // Closed now.
         }
         close();

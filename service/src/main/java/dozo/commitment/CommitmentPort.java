@@ -1,5 +1,8 @@
 package dozo.commitment;
 
+import dozo.alert.Condition;
+import dozo.alert.Condition.Kind;
+import dozo.alert.Watch;
 import dozo.commitment.Association.Limits;
 import dozo.db.ActiveService;
 import dozo.verify.Images;
@@ -7,7 +10,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +27,12 @@ import org.springframework.stereotype.Component;
  * at once are closed unread.
  */
 @Component
-class CommitmentPort implements AutoCloseable {
+class CommitmentPort implements Watch, AutoCloseable {
 
     static final int AT_ONCE_MAX = 8;
+
+    /** How long the port may be unusable, or no report be made, before it needs a person. */
+    static final Duration TROUBLE_MAX = Duration.ofMinutes(15);
 
     private static final Logger LOG = LoggerFactory.getLogger(CommitmentPort.class);
 
@@ -31,11 +40,14 @@ class CommitmentPort implements AutoCloseable {
     private final ActiveService active;
     private final Requests requests;
     private final Reports reports;
+    private final Tls tls;
+    private final InstantSource clock;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile Limits limits = Limits.USUAL;
     private @Nullable ServerSocket server;
     private @Nullable Thread reporting;
-    private boolean refused;
+    private volatile Instant refusedAt = Instant.MAX;
+    private volatile Instant stoppedAt = Instant.MAX;
 
     CommitmentPort(
             CommitmentSettings settings,
@@ -47,6 +59,8 @@ class CommitmentPort implements AutoCloseable {
         this.active = active;
         this.requests = new Requests(commitments);
         this.reports = new Reports(commitments, images, settings, clock);
+        this.tls = new Tls(settings, clock);
+        this.clock = clock;
     }
 
     /** Sets other limits than usual for associations that begin after this. */
@@ -79,12 +93,12 @@ class CommitmentPort implements AutoCloseable {
             server = opened;
             Thread.ofPlatform().daemon().name("commitment-port").start(() -> listen(opened));
             LOG.info("answers Storage Commitment on port {}", settings.port());
-            refused = false;
+            refusedAt = Instant.MAX;
         } catch (IOException e) {
-            if (!refused) {
+            if (refusedAt.equals(Instant.MAX)) {
                 LOG.warn("port {} cannot be used for Storage Commitment: {}", settings.port(), e.getMessage());
+                refusedAt = clock.instant();
             }
-            refused = true;
         }
     }
 
@@ -109,7 +123,8 @@ class CommitmentPort implements AutoCloseable {
     }
 
     private void answer(Socket socket) {
-        try (Association association = new Association(socket, limits)) {
+        try (socket;
+                Association association = new Association(socket, tls.answering(socket), limits)) {
             try {
                 requests.answer(
                         association,
@@ -119,23 +134,40 @@ class CommitmentPort implements AutoCloseable {
                 association.abort();
             }
         } catch (IOException e) {
-            LOG.debug("a connection was lost", e);
+            LOG.warn("a connection of {} was not answered: {}", socket.getInetAddress(), e.getMessage());
         } finally {
             open.remove(socket);
         }
     }
 
     private void report() {
+        boolean done = false;
         try {
             reports.look();
+            done = true;
         } catch (RuntimeException e) {
             LOG.warn("reports of Storage Commitment wait: {}", e.getMessage());
+        } finally {
+            stoppedAt = done ? Instant.MAX : earlier(stoppedAt, clock.instant());
         }
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
+    }
+
+    @Override
+    public List<Condition> now() {
+        return earlier(refusedAt, stoppedAt).isBefore(clock.instant().minus(TROUBLE_MAX))
+                ? List.of(new Condition(Kind.COMMITMENT_STOPPED, null, null, 1, ""))
+                : List.of();
     }
 
     /** Stops listening, and ends all associations. */
     @Override
     public synchronized void close() {
+        refusedAt = Instant.MAX;
+        stoppedAt = Instant.MAX;
         try {
             if (server != null) {
                 server.close();

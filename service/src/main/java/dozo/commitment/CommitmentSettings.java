@@ -2,6 +2,7 @@ package dozo.commitment;
 
 import dozo.setting.Setting;
 import dozo.setting.WrongSetting;
+import dozo.start.TlsPair;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
@@ -45,12 +46,55 @@ public record CommitmentSettings(
                 min = "0s",
                 max = "14d")
         @DefaultValue("36h")
-        Duration patience) {
+        Duration patience,
+
+        @Setting(
+                value =
+                        "the certificate for TLS on the port, and after it those of its issuers. New files are used by new connections",
+                allowed = "a file with valid certificates in PEM format, the service's own first",
+                empty = "without TLS",
+                agree = Setting.Agree.NOBODY)
+        @DefaultValue("")
+        String tlsCertificateFile,
+
+        @Setting(
+                value = "the private key of the certificate",
+                allowed = "a file with its private key in PEM format, unencrypted, writable only by its owner",
+                empty = "required with `DOZO_COMMITMENT_TLS_CERTIFICATE_FILE`",
+                agree = Setting.Agree.NOBODY)
+        @DefaultValue("")
+        String tlsKeyFile,
+
+        @Setting(
+                value =
+                        "the certificates of the callers, or of their issuers. Others are refused, and reports are sent over TLS, too",
+                allowed = "a file with certificates in PEM format; requires `DOZO_COMMITMENT_TLS_CERTIFICATE_FILE`",
+                empty = "callers need no certificate, and reports are sent without TLS",
+                agree = Setting.Agree.NOBODY)
+        @DefaultValue("")
+        String tlsTrustFile) {
 
     public CommitmentSettings {
         WrongSetting.unless(address.matches("[0-9a-zA-Z.:%_-]{1,253}"), "address");
         WrongSetting.unless(aeTitle.matches(Caller.TITLE), "aeTitle");
         WrongSetting.unless(areCallers(callers), "callers");
+        TlsPair.check(tlsCertificateFile, tlsKeyFile);
+        if (!tlsTrustFile.isEmpty()) {
+            TlsPair.trusted(tlsTrustFile, "tlsTrustFile");
+            if (tlsKeyFile.isEmpty()) {
+                throw new WrongSetting("tlsTrustFile", "is set, but the certificate's file is not");
+            }
+        }
+    }
+
+    /** Returns whether the port needs TLS. */
+    boolean isTls() {
+        return !tlsKeyFile.isEmpty();
+    }
+
+    /** Returns whether both sides need a certificate. */
+    boolean isMutual() {
+        return !tlsTrustFile.isEmpty();
     }
 
     private static boolean areCallers(String text) {

@@ -97,7 +97,7 @@ class Commitments {
         return jdbc.sql("""
                         update commitment
                         set asked_at = case when due_at is null then :now else asked_at end, due_at = :now, attempts = 0,
-                            reported_at = null, failed = null, message = ''
+                            reported_at = null, failed = null, given_up_at = null, message = ''
                         where caller = :caller and transaction_uid = :transaction
                           and class_uids = :classes::text[] and instance_uids = :instances::text[]
                         """).params(request).update() == 1;
@@ -139,12 +139,15 @@ class Commitments {
     /** Records that a report failed, and tries it again after this time; null: never. */
     public void failed(Request request, @Nullable Duration retry, String why) {
         jdbc.sql("""
-                        update commitment set attempts = attempts + 1, message = :why, due_at = :due::timestamptz
+                        update commitment
+                        set attempts = attempts + 1, message = :why, due_at = :due::timestamptz,
+                            given_up_at = case when :due::timestamptz is null then :now::timestamptz end
                         where commitment_id = :id
                         """)
                 .param(
                         "due",
                         retry == null ? null : Timestamp.from(clock.instant().plus(retry)))
+                .param("now", now())
                 .param("why", why)
                 .param("id", request.id)
                 .update();

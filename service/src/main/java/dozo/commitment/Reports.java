@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import dozo.commitment.Association.Limits;
 import dozo.commitment.Commitments.Request;
+import dozo.ledger.Failure;
 import dozo.verify.Images;
 import dozo.verify.Images.Image;
 import java.io.IOException;
@@ -18,6 +19,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Reports to callers which images are safe (N-EVENT-REPORT): at once if all are, else when all are or patience ends. What is safe
@@ -47,6 +50,7 @@ final class Reports {
     private final String self;
     private final Map<String, Caller> callers;
     private final Duration patience;
+    private final Tls tls;
     private final InstantSource clock;
 
     Reports(Commitments commitments, Images images, CommitmentSettings settings, InstantSource clock) {
@@ -55,6 +59,7 @@ final class Reports {
         this.self = settings.aeTitle();
         this.callers = settings.known();
         this.patience = settings.patience();
+        this.tls = new Tls(settings, clock);
         this.clock = clock;
     }
 
@@ -69,6 +74,18 @@ final class Reports {
     }
 
     private void look(Request request) {
+        try {
+            reportIfDue(request);
+        } catch (DataAccessException | TransactionException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            // NB: a request that no report can be made of must not hold up the others.
+            LOG.error("no report can be made about transaction {}", request.transactionUid(), e);
+            failed(request, Failure.reason(e, ""));
+        }
+    }
+
+    private void reportIfDue(Request request) {
         Set<Image> safe = images.safe(request.images());
         int unsafe = request.images().size() - safe.size();
         Instant now = clock.instant();
@@ -83,14 +100,13 @@ final class Reports {
             commitments.reported(request, unsafe);
             LOG.info("reported to {}: {} images safe, {} not", request.caller(), safe.size(), unsafe);
         } catch (IOException e) {
-            failed(
-                    request,
-                    now.isAfter(end.plus(TRIED)),
-                    requireNonNullElse(e.getMessage(), "the connection was lost"));
+            failed(request, requireNonNullElse(e.getMessage(), "the connection was lost"));
         }
     }
 
-    private void failed(Request request, boolean givenUp, String why) {
+    private void failed(Request request, String why) {
+        boolean givenUp =
+                clock.instant().isAfter(request.askedAt().plus(patience).plus(TRIED));
         LOG.warn(
                 "{} did not take the report about transaction {}{}: {}",
                 request.caller(),
@@ -108,7 +124,8 @@ final class Reports {
         }
         try (Socket socket = new Socket()) {
             socket.connect(caller.address(), (int) Limits.USUAL.idle().toMillis());
-            try (Association association = new Association(socket, Limits.USUAL)) {
+            Socket talk = tls.asking(socket, caller);
+            try (Association association = new Association(socket, talk, Limits.USUAL)) {
                 send(association, request, safe);
             }
         }

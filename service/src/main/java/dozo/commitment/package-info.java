@@ -3,7 +3,7 @@
  * C-ECHO, N-ACTION and N-EVENT-REPORT.
  */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"db", "ledger", "setting", "verify"})
+@ApplicationModule(allowedDependencies = {"alert", "db", "ledger", "setting", "start", "verify"})
 package dozo.commitment;
 
 import org.jspecify.annotations.NullMarked;

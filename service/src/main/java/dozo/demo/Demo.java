@@ -241,6 +241,7 @@ public final class Demo implements Callable<Integer> {
                 "dozo.db.url", "",
                 "dozo.schedule.cron", "-",
                 "dozo.drill.cron", "-",
+                "dozo.drill.site-cron", "-",
                 "dozo.http.address", "127.0.0.1",
                 "dozo.http.port", port);
     }

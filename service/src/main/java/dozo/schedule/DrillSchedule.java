@@ -3,6 +3,7 @@ package dozo.schedule;
 import dozo.db.ActiveService;
 import dozo.drill.DrillSettings;
 import dozo.drill.Rehearsals;
+import dozo.drill.SiteLossDrill;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.run.Timetable;
@@ -24,7 +25,9 @@ import org.springframework.stereotype.Component;
 class DrillSchedule {
 
     private final Timetable timetable;
+    private final Timetable ofSites;
     private final Rehearsals rehearsals;
+    private final SiteLossDrill siteLoss;
     private final Experiments experiments;
     private final ActiveService active;
     private final InstantSource clock;
@@ -32,18 +35,35 @@ class DrillSchedule {
     /** When drills were last due, also if no project needed one. */
     private @Nullable Instant looked;
 
+    /** When drills of sites were last due. A time that is missed while the service does not run is left out. */
+    private Instant lookedAtSites;
+
     DrillSchedule(
             DrillSettings settings,
             Rehearsals rehearsals,
+            SiteLossDrill siteLoss,
             Experiments experiments,
             ActiveService active,
             InstantSource clock,
             ZoneId zone) {
         this.timetable = Timetable.of(settings.cron(), zone.getId());
+        this.ofSites = Timetable.of(settings.siteCron(), zone.getId());
         this.rehearsals = rehearsals;
+        this.siteLoss = siteLoss;
         this.experiments = experiments;
         this.active = active;
         this.clock = clock;
+        this.lookedAtSites = clock.instant();
+    }
+
+    /** Requests a drill of each site if they are due. */
+    @Scheduled(initialDelay = 20_000, fixedDelay = 15_000)
+    synchronized void lookAtSites() {
+        Instant now = clock.instant();
+        if (active.isHere() && ofSites.cron() != null && ofSites.due(lookedAtSites, now)) {
+            siteLoss.requestAll();
+            lookedAtSites = now;
+        }
     }
 
     /** Requests drills if they are due. */

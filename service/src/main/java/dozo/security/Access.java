@@ -40,6 +40,9 @@ class Access {
 
     private static final String DOCUMENTATION = "/docs/**";
 
+    /** The protocol of witnesses, which has no login. A servlet of its own answers, no handler with a permission. */
+    private static final String WITNESS = "/witness/**";
+
     private final Answers answers;
     private final LoginForm loginForm;
     private final TokenFilter tokens;
@@ -65,6 +68,19 @@ class Access {
         this.tls = tls;
         this.refusals = refusals;
         this.tokens = new TokenFilter(tokens, users, answers, clock);
+    }
+
+    /** Anybody may send checkpoints: their signatures say whose they are, and cookies say nothing. */
+    @Bean
+    @Order(0)
+    SecurityFilterChain witness(HttpSecurity http) throws Exception {
+        return headers(http)
+                .securityMatcher(WITNESS)
+                .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                .sessionManagement(session -> session.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+                .csrf(AbstractHttpConfigurer::disable)
+                .requestCache(AbstractHttpConfigurer::disable)
+                .build();
     }
 
     @Bean

@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.certificate.LogKeys;
 import dozo.certificate.SigningKey;
 import dozo.db.ActiveService;
 import dozo.record.RecoveryKey;
@@ -9,11 +10,13 @@ import dozo.registry.SiteKeys;
 import java.util.List;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** The folders and files on this machine that belong to Dozo. */
 @Configuration
+@EnableConfigurationProperties(WitnessSettings.class)
 class Folders {
 
     @Bean
@@ -32,6 +35,14 @@ class Folders {
     }
 
     @Bean
+    LogKeys logKeys(Settings settings, WitnessSettings witness) {
+        return new LogKeys(
+                new SigningKey(settings.workFolder().resolve("checkpoint-key")),
+                new SigningKey(settings.workFolder().resolve("witness-key")),
+                witness.originOr(settings.service().nameHere()));
+    }
+
+    @Bean
     RecoveryKey recoveryKey(Settings settings) {
         return new RecoveryKey(settings.workFolder().resolve("recovery-key"));
     }
@@ -43,11 +54,16 @@ class Folders {
     @Bean
     @ConditionalOnWebApplication
     SmartInitializingSingleton publishedKeys(
-            SiteKeys forSites, SigningKey forCertificates, RecoveryKey forRecovery, ActiveService active) {
+            SiteKeys forSites,
+            SigningKey forCertificates,
+            LogKeys forCheckpoints,
+            RecoveryKey forRecovery,
+            ActiveService active) {
         return () -> {
             if (active.isHere()) {
                 forSites.create();
                 forCertificates.create();
+                forCheckpoints.create();
                 forRecovery.create();
             }
         };

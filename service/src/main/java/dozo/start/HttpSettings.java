@@ -3,7 +3,6 @@ package dozo.start;
 import dozo.setting.Setting;
 import dozo.setting.Setting.Agree;
 import dozo.setting.WrongSetting;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -79,9 +78,7 @@ public record HttpSettings(
                 listed(tlsProxy).stream()
                         .allMatch(proxy -> ADDRESS.matcher(proxy).matches()),
                 "tlsProxy");
-        if (!(tlsCertificateFile + tlsKeyFile).isEmpty()) {
-            TlsPair.read(tlsCertificateFile, tlsKeyFile, Instant.now());
-        }
+        TlsPair.check(tlsCertificateFile, tlsKeyFile);
         WrongSetting.unless(
                 listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches()), "hosts");
     }

@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.certificate.LogKeys;
 import dozo.certificate.SigningKey;
 import dozo.db.ActiveService.Holder;
 import dozo.db.LostDatabase;
@@ -43,8 +44,14 @@ final class Likeness {
     private static final String SET = "set";
 
     /** The files in the work folder that an active service generates at its first start, and no other one. */
-    private static final Set<String> OWN =
-            Set.of("site-key", "certificate-key", "recovery-key", PseudonymSettings.KEY, "admin-password");
+    private static final Set<String> OWN = Set.of(
+            "site-key",
+            "certificate-key",
+            "checkpoint-key",
+            "witness-key",
+            "recovery-key",
+            PseudonymSettings.KEY,
+            "admin-password");
 
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -57,13 +64,21 @@ final class Likeness {
     private final Settings settings;
     private final SiteKey forSites;
     private final SigningKey forCertificates;
+    private final LogKeys forCheckpoints;
     private final RecoveryKey forRecovery;
 
-    Likeness(Given given, Settings settings, SiteKey forSites, SigningKey forCertificates, RecoveryKey forRecovery) {
+    Likeness(
+            Given given,
+            Settings settings,
+            SiteKey forSites,
+            SigningKey forCertificates,
+            LogKeys forCheckpoints,
+            RecoveryKey forRecovery) {
         this.given = given;
         this.settings = settings;
         this.forSites = forSites;
         this.forCertificates = forCertificates;
+        this.forCheckpoints = forCheckpoints;
         this.forRecovery = forRecovery;
     }
 
@@ -93,6 +108,8 @@ final class Likeness {
         SortedMap<String, Equipment.Key> keys = new TreeMap<>();
         keys.put("site-key", key(forSites.file(), forSites::publicKey));
         keys.put("certificate-key", key(forCertificates.file(), forCertificates::publicText));
+        keys.put("checkpoint-key", key(forCheckpoints.log().file(), forCheckpoints.log()::publicText));
+        keys.put("witness-key", key(forCheckpoints.witness().file(), forCheckpoints.witness()::publicText));
         keys.put("recovery-key", key(forRecovery.file(), forRecovery::published));
         Path pseudonym = given.of(PseudonymSettings.class).file(settings);
         keys.put(PseudonymSettings.KEY, key(pseudonym, () -> fingerprint(pseudonym)));

@@ -26,6 +26,13 @@ public record TlsPair(List<X509Certificate> chain, PrivateKey key) {
     private static final int BYTES_MAX = 1 << 20;
     private static final byte[] SIGNED = {1};
 
+    /** Checks two files that are set, or neither, as {@link #read} does now. */
+    public static void check(String certificateFile, String keyFile) {
+        if (!(certificateFile + keyFile).isEmpty()) {
+            read(certificateFile, keyFile, Instant.now());
+        }
+    }
+
     /**
      * Reads two files in PEM format.
      *
@@ -33,7 +40,7 @@ public record TlsPair(List<X509Certificate> chain, PrivateKey key) {
      */
     public static TlsPair read(String certificateFile, String keyFile, Instant now) {
         // Each file is checked before the other one is missed.
-        List<X509Certificate> chain = certificateFile.isEmpty() ? List.of() : certificates(certificateFile, now);
+        List<X509Certificate> chain = certificateFile.isEmpty() ? List.of() : valid(certificateFile, now);
         Optional<PrivateKey> given = keyFile.isEmpty() ? Optional.empty() : Optional.of(key(keyFile));
         if (chain.isEmpty()) {
             throw new WrongSetting(CERTIFICATE_FILE, "is missing, but the key's file is set: set both, or neither");
@@ -57,10 +64,20 @@ public record TlsPair(List<X509Certificate> chain, PrivateKey key) {
                 .orElseThrow();
     }
 
-    private static List<X509Certificate> certificates(String file, Instant now) {
-        List<X509Certificate> chain = parsed(CERTIFICATE_FILE, file, PemContent::getCertificates)
-                .orElseThrow(() ->
-                        new WrongSetting(CERTIFICATE_FILE, "names %s, which contains no certificate".formatted(file)));
+    /**
+     * Reads certificates of others, which may have expired.
+     *
+     * @param component of the settings, which a refusal names
+     * @throws WrongSetting if the file has no certificate
+     */
+    public static List<X509Certificate> trusted(String file, String component) {
+        return parsed(component, file, PemContent::getCertificates)
+                .orElseThrow(
+                        () -> new WrongSetting(component, "names %s, which contains no certificate".formatted(file)));
+    }
+
+    private static List<X509Certificate> valid(String file, Instant now) {
+        List<X509Certificate> chain = trusted(file, CERTIFICATE_FILE);
         for (X509Certificate each : chain) {
             Instant until = each.getNotAfter().toInstant();
             Instant from = each.getNotBefore().toInstant();

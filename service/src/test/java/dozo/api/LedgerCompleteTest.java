@@ -13,6 +13,7 @@ import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
 import dozo.people.Role;
 import dozo.people.Users;
+import dozo.registry.PartnerFile;
 import dozo.registry.Sites;
 import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
@@ -26,6 +27,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -719,10 +721,42 @@ class LedgerCompleteTest {
                         row("erasure.stated", "P1/G4", "erasure=*; site=dr; reason_sha256=*"),
                         row("erasure.completed", "P1/G4", "erasure=*")),
                 change(
+                        "PUT /api/v1/partners/{name}/offer",
+                        () -> put("/partners/kyoto/offer", """
+                                {"host": "osaka.example.org", "account": "dozo-kyoto", "root": "/srv/dozo-kyoto", "quota": "1 TB",
+                                 "hostKey": "%s"}
+                                """.formatted(
+                                        site.address().hostKey().strip())),
+                        row("partner.offered", "kyoto", "before=; after=*")),
+                change(
+                        "PUT /api/v1/partners/{name}/acceptance",
+                        () -> put("/partners/kyoto/acceptance", """
+                                {"file": "%s", "fingerprint": "%s"}
+                                """.formatted(
+                                        kyoto().text().replace("\n", "\\n"), kyoto().fingerprint())),
+                        row("site.registered", "kyoto", "before=; after=*"),
+                        row("partner.accepted", "kyoto", "before=; after=*")),
+                change(
                         "PUT /api/v1/me/password",
                         () -> put(
                                 "/me/password", "{\"present\": \"%s\", \"password\": \"%s\"}".formatted(FIRST, SECOND)),
                         row("password.changed", ACTOR)));
+    }
+
+    /** Returns the file of a partner. */
+    private static PartnerFile kyoto() {
+        String key = site.address().hostKey().strip();
+        return new PartnerFile(
+                Instant.parse("2026-11-30T20:00:00Z"),
+                List.of(key),
+                "kyoto.example.org",
+                22,
+                List.of(key),
+                "dozo",
+                "/srv/dozo",
+                1_000_000_000,
+                "Asia/Tokyo",
+                List.of());
     }
 
     /**

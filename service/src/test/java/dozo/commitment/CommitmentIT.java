@@ -7,11 +7,14 @@ import dozo.db.ActiveService;
 import dozo.db.Program;
 import dozo.db.TestDatabase;
 import dozo.loopback.Ports;
+import dozo.security.MadeKeys;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,8 +43,19 @@ class CommitmentIT {
     Path folder;
 
     private CommitmentPort service() {
+        return service("", "", "");
+    }
+
+    private CommitmentPort service(String certificate, String key, String trust) {
         CommitmentSettings settings = new CommitmentSettings(
-                own, "127.0.0.1", "DOZO", "MR=127.0.0.1:%d".formatted(theirs), Duration.ofHours(36));
+                own,
+                "127.0.0.1",
+                "DOZO",
+                "MR=127.0.0.1:%d".formatted(theirs),
+                Duration.ofHours(36),
+                certificate,
+                key,
+                trust);
         return new CommitmentPort(
                 settings, ActiveService.alone(), catalogue.commitments(), catalogue.images, catalogue.clock);
     }
@@ -99,16 +113,34 @@ class CommitmentIT {
         return seen(true, scanner(NONE, String.valueOf(theirs), "MR", "DOZO", "-", "-"));
     }
 
-    private List<String> ask(boolean listening, String title, String transaction, int images) throws IOException {
+    private List<String> ask(boolean listening, String title, String transaction, int images, String... tls)
+            throws IOException {
+        List<String> asked = List.of(
+                String.valueOf(own),
+                listening ? String.valueOf(theirs) : NONE,
+                title,
+                "DOZO",
+                transaction,
+                listed(images).toString());
         return seen(
-                listening,
-                scanner(
-                        String.valueOf(own),
-                        listening ? String.valueOf(theirs) : NONE,
-                        title,
-                        "DOZO",
-                        transaction,
-                        listed(images).toString()));
+                listening, scanner(Stream.concat(asked.stream(), Stream.of(tls)).toArray(String[]::new)));
+    }
+
+    /** Makes a certificate and its key, and returns their files. */
+    private String[] made(String name) throws Exception {
+        Path store = MadeKeys.store(folder.resolve(name), "EC", "dns:localhost", "-1d");
+        Path certificate = folder.resolve(name + ".pem");
+        Path key = folder.resolve(name + "-key.pem");
+        MadeKeys.write(certificate, MadeKeys.certificate(store));
+        MadeKeys.write(key, MadeKeys.key(store));
+        return new String[] {certificate.toString(), key.toString()};
+    }
+
+    /** Certificates are valid now, not in October. */
+    private void open(String certificate, String key, String trust) {
+        catalogue.now.set(Instant.now());
+        port = service(certificate, key, trust);
+        port.look();
     }
 
     private static Map<String, Long> counted(List<String> seen) {
@@ -164,6 +196,41 @@ class CommitmentIT {
         assertThat(ask(true, "MR", "1.2.9.5", 10)).contains("status 0000", "report 1 1.2.9.5");
 
         assertThat(ask(false, "MR", "1.2.9.5", 11)).containsExactly("echo 0000", "status 0131");
+    }
+
+    @Test
+    void withATrustFileBothDirectionsAreTlsAndBothSidesNeedACertificate() throws Exception {
+        String[] ours = made("ours");
+        String[] scanner = made("scanner");
+        String[] stranger = made("stranger");
+        open(ours[0], ours[1], scanner[0]);
+
+        assertThat(ask(true, "MR", "1.2.9.7", 10, ours[0], scanner[0], scanner[1]))
+                .contains("echo 0000", "status 0000", "report 1 1.2.9.7", "safe 1.2.3.10");
+        assertThat(ask(false, "MR", "1.2.9.8", 10, ours[0], stranger[0], stranger[1]))
+                .containsExactly("no association");
+        assertThat(ask(false, "MR", "1.2.9.8", 10, ours[0])).as("without one").containsExactly("no association");
+        assertThat(ask(false, "MR", "1.2.9.8", 10)).as("without TLS").containsExactly("no association");
+        assertThat(catalogue
+                        .jdbc
+                        .sql("select count(*) from commitment")
+                        .query((row, n) -> row.getInt(1))
+                        .single())
+                .isOne();
+    }
+
+    @Test
+    void withoutATrustFileOnlyRequestsAreTlsAndNewFilesNeedNoRestart() throws Exception {
+        String[] ours = made("ours");
+        String[] later = made("later");
+        open(ours[0], ours[1], "");
+        assertThat(ask(true, "MR", "1.2.9.9", 10, ours[0])).contains("status 0000", "report 1 1.2.9.9");
+
+        Files.delete(Path.of(ours[1]));
+        assertThat(ask(false, "MR", "1.2.9.10", 10, ours[0])).as("no key").containsExactly("no association");
+        Files.copy(Path.of(later[0]), Path.of(ours[0]), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(Path.of(later[1]), Path.of(ours[1]), StandardCopyOption.COPY_ATTRIBUTES);
+        assertThat(ask(false, "MR", "1.2.9.10", 10, later[0])).contains("status 0000");
     }
 
     @Test

@@ -3,6 +3,8 @@ package dozo.commitment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.alert.Condition;
+import dozo.alert.Condition.Kind;
 import dozo.commitment.Association.Limits;
 import dozo.db.ActiveService;
 import dozo.db.TestDatabase;
@@ -33,7 +35,7 @@ class CommitmentPortTest {
 
     private CommitmentPort opened(Limits limits, ActiveService active) {
         CommitmentSettings settings = new CommitmentSettings(
-                own, "127.0.0.1", "DOZO", "MR=127.0.0.1:%d".formatted(Ports.free()), Duration.ofHours(36));
+                own, "127.0.0.1", "DOZO", "MR=127.0.0.1:%d".formatted(Ports.free()), Duration.ofHours(36), "", "", "");
         port = new CommitmentPort(settings, active, catalogue.commitments(), catalogue.images, catalogue.clock);
         port.limit(limits);
         port.look();
@@ -392,9 +394,48 @@ class CommitmentPortTest {
         }
     }
 
+    private void pass(Duration time) {
+        catalogue.now.updateAndGet(now -> now.plus(time));
+    }
+
+    private List<Kind> conditions() {
+        return port.now().stream().map(Condition::kind).toList();
+    }
+
+    @Test
+    void aPortThatCannotBeUsedNeedsAPersonAfterAWhile() throws Exception {
+        try (ServerSocket other = new ServerSocket(own, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(other.isBound()).isTrue();
+            opened(LONG, ActiveService.alone());
+            pass(CommitmentPort.TROUBLE_MAX);
+            port.look();
+            assertThat(conditions()).isEmpty();
+            pass(Duration.ofSeconds(1));
+            assertThat(conditions()).containsExactly(Kind.COMMITMENT_STOPPED);
+        }
+        port.look();
+        assertThat(conditions()).isEmpty();
+    }
+
+    @Test
+    void reportsThatStopNeedAPersonAfterAWhile() {
+        catalogue.jdbc.sql("alter table commitment rename to away").update();
+        opened(LONG, ActiveService.alone());
+        await().until(() -> {
+            pass(CommitmentPort.TROUBLE_MAX);
+            return conditions().equals(List.of(Kind.COMMITMENT_STOPPED));
+        });
+        catalogue.jdbc.sql("alter table away rename to commitment").update();
+
+        await().until(() -> {
+            port.look();
+            return conditions().isEmpty();
+        });
+    }
+
     @Test
     void withoutAPortNothingListens() {
-        CommitmentSettings off = new CommitmentSettings(0, "127.0.0.1", "DOZO", "", Duration.ofHours(36));
+        CommitmentSettings off = new CommitmentSettings(0, "127.0.0.1", "DOZO", "", Duration.ofHours(36), "", "", "");
         port = new CommitmentPort(
                 off, ActiveService.alone(), catalogue.commitments(), catalogue.images, catalogue.clock);
         catalogue.jdbc.sql("drop table commitment").update();

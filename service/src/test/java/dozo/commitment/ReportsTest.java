@@ -1,8 +1,12 @@
 package dozo.commitment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.db.TestDatabase;
+import dozo.verify.CommitmentRequests;
+import dozo.verify.CommitmentRequests.CommitmentRequest;
+import dozo.verify.CommitmentRequests.CommitmentState;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -40,7 +44,7 @@ class ReportsTest {
         return new Reports(
                 commitments,
                 catalogue.images,
-                new CommitmentSettings(1, "127.0.0.1", "DOZO", callers, PATIENCE),
+                new CommitmentSettings(1, "127.0.0.1", "DOZO", callers, PATIENCE, "", "", ""),
                 catalogue.clock);
     }
 
@@ -221,8 +225,72 @@ class ReportsTest {
 
         assertThat(isDone()).isTrue();
         assertThat(message()).isNotEmpty();
+        assertThat(listed())
+                .isEqualTo(new CommitmentRequest(
+                        1,
+                        "MR",
+                        "1.2.9",
+                        CommitmentState.GIVEN_UP,
+                        catalogue.now.get().minus(PATIENCE).minus(Reports.TRIED).minus(Duration.ofHours(2)),
+                        1,
+                        null,
+                        null,
+                        null,
+                        null,
+                        2,
+                        message()));
         ask(1);
         assertThat(isDone()).as("asked again").isFalse();
+        assertThat(listed().state()).isEqualTo(CommitmentState.WAITING);
+    }
+
+    private CommitmentRequest listed() {
+        return new CommitmentRequests(catalogue.jdbc).page(Long.MAX_VALUE, 10).getFirst();
+    }
+
+    @Test
+    void requestsAreListedTheNewestFirstWithWhatWasReported() {
+        ask(2);
+        commitments.reported(commitments.due().orElseThrow(), 1);
+        assertThat(commitments.add("MR", "1.2.10", ProvenImages.images(1))).isEqualTo(Commitments.Asked.ACCEPTED);
+
+        List<CommitmentRequest> all = new CommitmentRequests(catalogue.jdbc).page(Long.MAX_VALUE, 10);
+        assertThat(all).extracting(CommitmentRequest::transactionUid).containsExactly("1.2.10", "1.2.9");
+        assertThat(all)
+                .extracting(CommitmentRequest::state, CommitmentRequest::committed, CommitmentRequest::failed)
+                .containsExactly(tuple(CommitmentState.WAITING, null, null), tuple(CommitmentState.REPORTED, 1, 1));
+        assertThat(new CommitmentRequests(catalogue.jdbc).page(all.getFirst().id(), 10))
+                .containsExactly(all.getLast());
+    }
+
+    /** One of its UIDs is missing, which no request can bring about. */
+    @Test
+    void aRequestThatNoReportCanBeMadeOfDoesNotHoldUpOthers() {
+        ask(1);
+        catalogue.jdbc.sql("""
+                insert into commitment (caller, transaction_uid, class_uids, instance_uids, asked_at, due_at)
+                select 'MR', '1.2.1', '{1.2}', array[null], asked_at, asked_at - interval '1 hour' from commitment
+                """).update();
+        pass(PATIENCE);
+        CompletableFuture<Void> meetings = CompletableFuture.runAsync(() -> {
+            try (RawPeer first = new RawPeer(caller.accept())) {
+                accept(first, 0, true, 0);
+                first.isClosed();
+                try (RawPeer second = new RawPeer(caller.accept())) {
+                    accept(second, 0, true, 0);
+                    take(second, 0);
+                }
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        reports.look();
+        meetings.join();
+
+        assertThat(new CommitmentRequests(catalogue.jdbc).page(Long.MAX_VALUE, 10))
+                .extracting(CommitmentRequest::transactionUid, CommitmentRequest::state)
+                .containsExactly(tuple("1.2.1", CommitmentState.WAITING), tuple("1.2.9", CommitmentState.REPORTED));
+        assertThat(listed().message()).startsWith("a defect in Dozo: ");
     }
 
     @Test

@@ -7,6 +7,7 @@ import dozo.RunningService;
 import dozo.db.ActiveService;
 import dozo.drill.DrillSettings;
 import dozo.drill.Rehearsals;
+import dozo.drill.SiteLossDrill;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.SiteSchedules;
@@ -35,6 +36,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -197,14 +199,8 @@ class ScrubScheduleTest {
     /** Returns the number of drills after the schedule has looked some time from now, when all have ended. */
     private long drillsAfter(String cron, Duration later) {
         JdbcClient jdbc = service.jdbc();
-        new DrillSchedule(
-                        new DrillSettings(cron, 90, DataSize.ofGigabytes(10), ""),
-                        service.bean(Rehearsals.class),
-                        service.bean(Experiments.class),
-                        service.bean(ActiveService.class),
-                        InstantSource.fixed(Instant.now().plus(later)),
-                        ZoneOffset.UTC)
-                .look();
+        Instant now = Instant.now().plus(later);
+        drills(cron, "-", () -> now).look();
         await().atMost(RUN_LIMIT)
                 .until(() -> jdbc.sql("select count(*) from restore where ended_at is null")
                                 .query(Long.class)
@@ -213,6 +209,38 @@ class ScrubScheduleTest {
         // As long ago as to be due again.
         jdbc.sql("update restore set ended_at = now() - interval '60 days'").update();
         return jdbc.sql("select count(*) from drill").query(Long.class).single();
+    }
+
+    private DrillSchedule drills(String cron, String siteCron, InstantSource clock) {
+        return new DrillSchedule(
+                new DrillSettings(cron, 90, DataSize.ofGigabytes(10), "", siteCron, 0, Duration.ZERO),
+                service.bean(Rehearsals.class),
+                service.bean(SiteLossDrill.class),
+                service.bean(Experiments.class),
+                service.bean(ActiveService.class),
+                clock,
+                ZoneOffset.UTC);
+    }
+
+    @Test
+    void eachSiteIsDrilledOnceAMonthWithoutTheKey() {
+        String ofDozo = "select count(*) from site_drill where requested_by = 'dozo' and not keyed";
+        long before = service.count(ofDozo);
+        AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-11-20T00:00:00Z"));
+        DrillSchedule never = drills("-", "-", now::get);
+        DrillSchedule monthly = drills("-", "0 0 13 1 * *", now::get);
+        monthly.lookAtSites();
+        now.set(Instant.parse("2026-12-01T12:59:00Z"));
+        monthly.lookAtSites();
+        assertThat(service.count(ofDozo)).isEqualTo(before);
+
+        now.set(Instant.parse("2026-12-01T13:00:00Z"));
+        never.lookAtSites();
+        monthly.lookAtSites();
+        monthly.lookAtSites();
+        assertThat(service.count(ofDozo)).isEqualTo(before + 1);
+        await().atMost(RUN_LIMIT)
+                .until(() -> service.count("select count(*) from site_drill where ended_at is null") == 0);
     }
 
     @Test
@@ -276,7 +304,7 @@ class ScrubScheduleTest {
     private ScrubSchedule schedule(String window, Instant now) {
         return new ScrubSchedule(
                 new ScrubSettings(
-                        Duration.ofDays(90), Duration.ofDays(365), 25, window, DataSize.ofMegabytes(200), true),
+                        Duration.ofDays(90), Duration.ofDays(365), 25, window, DataSize.ofMegabytes(200), true, 688),
                 service.bean(Operations.class),
                 service.bean(Runs.class),
                 service.bean(RunTimes.class),

@@ -46,7 +46,7 @@ public final class MadeKeys {
     }
 
     /** Replaces the content of a file that only its owner may write to. */
-    static void write(Path file, String content) throws Exception {
+    public static void write(Path file, String content) throws Exception {
         Files.writeString(file, content);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }

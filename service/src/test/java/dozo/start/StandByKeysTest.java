@@ -40,8 +40,14 @@ class StandByKeysTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
-    private static final List<String> GENERATED =
-            List.of("admin-password", "certificate-key", "pseudonym-key", "recovery-key", "site-key");
+    private static final List<String> GENERATED = List.of(
+            "admin-password",
+            "certificate-key",
+            "checkpoint-key",
+            "pseudonym-key",
+            "recovery-key",
+            "site-key",
+            "witness-key");
 
     @TempDir
     Path folder;
@@ -106,7 +112,9 @@ class StandByKeysTest {
             }
         }
         new SiteKey(work.resolve("site-key")).created();
-        new SigningKey(work.resolve("certificate-key")).create();
+        for (String name : List.of("certificate-key", "checkpoint-key", "witness-key")) {
+            new SigningKey(work.resolve(name)).create();
+        }
         new RecoveryKey(work.resolve("recovery-key")).create();
         Files.writeString(work.resolve("pseudonym-key"), "another key with 24 letters\n");
         Files.setPosixFilePermissions(work.resolve("pseudonym-key"), PosixFilePermissions.fromString("rw-------"));
@@ -114,7 +122,8 @@ class StandByKeysTest {
 
         String said = refused(Map.of("dozo.db.start-wait", "0s")).message();
 
-        for (String name : List.of("certificate-key", "pseudonym-key", "recovery-key", "site-key")) {
+        for (String name : List.of(
+                "certificate-key", "checkpoint-key", "pseudonym-key", "recovery-key", "site-key", "witness-key")) {
             assertThat(said).contains("the key %s in %s differs".formatted(name, work.resolve(name)));
         }
         assertThat(said)

@@ -1,5 +1,7 @@
 """Asks for a commitment, waits for the report, or both. Arguments: the port to ask at, or 0; the port to listen on, or 0; the own and
-the other title; the transaction UID; a file with a class and an instance UID a line. Prints a line for each thing that happened."""
+the other title; the transaction UID; a file with a class and an instance UID a line. For TLS, the file of Dozo's certificate, and of the
+own one and its key, with which reports are expected over TLS, too. Prints a line for each thing that happened."""
+import ssl
 import sys
 from queue import Queue
 
@@ -9,7 +11,8 @@ from pynetdicom import AE, evt
 from pynetdicom.sop_class import StorageCommitmentPushModel, StorageCommitmentPushModelInstance, Verification
 
 LIMIT_SECONDS = 240
-ask, listen, own, other, transaction, file = sys.argv[1:]
+ask, listen, own, other, transaction, file = sys.argv[1:7]
+trusted, certificate, key = (sys.argv[7:] + [None] * 3)[:3]
 ask, listen = int(ask), int(listen)
 reports = Queue()
 
@@ -26,6 +29,16 @@ def report(event):
     return 0x0000, None
 
 
+def tls(protocol):
+    context = ssl.SSLContext(protocol)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(trusted)
+    if certificate:
+        context.load_cert_chain(certificate, key)
+    return context
+
+
 def say(*words):
     print(*words, flush=True)
 
@@ -33,13 +46,15 @@ def say(*words):
 if listen:
     server = AE(ae_title=own)
     server.add_supported_context(StorageCommitmentPushModel, [ExplicitVRLittleEndian, ImplicitVRLittleEndian], scu_role=False, scp_role=True)
-    running = server.start_server(('127.0.0.1', listen), block=False, evt_handlers=[(evt.EVT_N_EVENT_REPORT, report)])
+    running = server.start_server(('127.0.0.1', listen), block=False, evt_handlers=[(evt.EVT_N_EVENT_REPORT, report)],
+        ssl_context=tls(ssl.PROTOCOL_TLS_SERVER) if certificate else None)
 if ask:
     client = AE(ae_title=own)
     client.acse_timeout = client.dimse_timeout = client.network_timeout = LIMIT_SECONDS
     client.add_requested_context(StorageCommitmentPushModel)
     client.add_requested_context(Verification)
-    association = client.associate('127.0.0.1', ask, ae_title=other)
+    association = client.associate(
+        '127.0.0.1', ask, ae_title=other, tls_args=(tls(ssl.PROTOCOL_TLS_CLIENT), None) if trusted else None)
     if not association.is_established:
         say('rejected' if association.is_rejected else 'no association')
         sys.exit()

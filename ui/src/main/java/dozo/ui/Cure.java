@@ -16,8 +16,15 @@ public record Cure(String word, String method, String pattern, String address) {
     /** Returns null if only something outside of Dozo helps. */
     static @Nullable Cure of(KeptFinding finding) {
         return switch (finding.reason()) {
-            case MISSING, DAMAGED, SOURCE_DIFFERS, ROTTEN_AT_HOME, ORIGIN_DIFFERS, MISMATCHED, UNPROVEN, BROKEN ->
-                proof(finding);
+            case MISSING,
+                    DAMAGED,
+                    NOT_HELD,
+                    SOURCE_DIFFERS,
+                    ROTTEN_AT_HOME,
+                    ORIGIN_DIFFERS,
+                    MISMATCHED,
+                    UNPROVEN,
+                    BROKEN -> proof(finding);
             case FROZEN ->
                 new Cure(
                         "release",

@@ -3,6 +3,7 @@ package dozo.ui;
 import dozo.drill.DrillPromises;
 import dozo.drill.RestoreForecasts;
 import dozo.drill.RestoreForecasts.Compared;
+import dozo.drill.SiteDrills;
 import dozo.ledger.Sight;
 import dozo.plan.RestoreCost;
 import dozo.registry.Sites;
@@ -24,9 +25,11 @@ import org.springframework.web.bind.annotation.RequestParam;
 /** Drills: whether each project is rehearsed in its time, the evidence, and how long a restore takes. */
 @Controller
 @RequestMapping("/drills")
-record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores restores, Sites sites) {
+record DrillsPage(
+        DrillPromises promises, RestoreForecasts forecasts, Restores restores, Sites sites, SiteDrills siteDrills) {
 
     private static final int SHOWN = 50;
+    private static final int OF_SITES_SHOWN = 10;
 
     /**
      * Shows the promises, the forecast for a site, and the drills.
@@ -47,6 +50,7 @@ record DrillsPage(DrillPromises promises, RestoreForecasts forecasts, Restores r
         model.addAttribute("sites", all.stream().map(Site::name).toList());
         Site site = Choices.site(all, form.given("site"));
         model.addAttribute("site", site);
+        model.addAttribute("siteDrills", siteDrills.page(Long.MAX_VALUE, OF_SITES_SHOWN));
         if (site != null) {
             addForecast(sight, site, model);
         }

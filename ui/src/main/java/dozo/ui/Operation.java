@@ -87,7 +87,7 @@ record Operation(
     record Field(String name, Kind kind, Class<?> type, boolean required) {
 
         /** The names of passwords, which no form shows again. */
-        static final Set<String> SECRETS = Set.of("present", "password", AGAIN);
+        static final Set<String> SECRETS = Set.of("present", "password", "recoveryKey", AGAIN);
 
         /** Returns the field for a component of a body; null for a type that a form cannot show. */
         static @Nullable Field of(RecordComponent component) {

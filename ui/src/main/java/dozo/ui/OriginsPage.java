@@ -9,6 +9,7 @@ import dozo.collect.Terms;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.ui.PageProblems.NotThere;
+import dozo.verify.CommitmentRequests;
 import java.security.Principal;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,13 +23,16 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /** The systems that experiments are collected from: their states and settings. */
 @Controller
-record OriginsPage(Origins origins, Standings standings, Choices choices) {
+record OriginsPage(Origins origins, Standings standings, CommitmentRequests commitments, Choices choices) {
 
     private static final int SHOWN = 50;
+
+    private static final int COMMITMENTS_SHOWN = 20;
 
     @GetMapping("/origins")
     String list(@RequestParam(defaultValue = "") String after, Model model) {
         model.addAttribute("origins", Cut.of(SHOWN, most -> standings.page(after, most), OriginsPage::name));
+        model.addAttribute("commitments", commitments.page(Long.MAX_VALUE, COMMITMENTS_SHOWN));
         return "origins";
     }
 
@@ -96,7 +100,7 @@ record OriginsPage(Origins origins, Standings standings, Choices choices) {
     }
 
     private static OriginKind kind(String word) {
-        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb or tree"));
+        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb, xnat or tree"));
     }
 
     private static String name(Standing standing) {

@@ -21,6 +21,7 @@ import dozo.restore.RestoreQueue;
 import dozo.restore.Restores;
 import dozo.restore.SelectionForm;
 import dozo.ui.PageProblems.NotThere;
+import dozo.verify.AllSeries;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -54,6 +55,7 @@ record RestorePage(
         Experiments experiments,
         Projects projects,
         Manifests manifests,
+        AllSeries series,
         Sites sites,
         RestoreQueue queue,
         Restores restores,
@@ -183,7 +185,7 @@ record RestorePage(
     private KeptRestore requested(Experiment experiment, Form form, String actor) {
         Manifest manifest = ManifestPage.chosen(
                 manifests, experiment, form.value("manifest").strip());
-        Selection selection = selection(form);
+        Selection selection = selection(form, manifest);
         Site site = sites.chosen(form.given("site"));
         return form.value("inPlace").equals("true")
                 ? queue.requestInPlace(experiment, manifest, selection, site, actor)
@@ -196,14 +198,20 @@ record RestorePage(
                         actor);
     }
 
-    /** Returns the typed paths and patterns, and the exact path that a link on another page contained. */
-    private static Selection selection(Form form) {
+    /** Returns the typed paths, patterns and series, and the exact path that a link on another page contained. */
+    private Selection selection(Form form, Manifest manifest) {
         List<byte[]> paths = new ArrayList<>(lines(form, "paths"));
         FilePath linked = Bytes.path("path", form.value("path"));
         if (!linked.isRoot()) {
             paths.add(linked.bytes());
         }
-        return SelectionForm.of(paths, lines(form, "patterns"));
+        List<String> uids = form.value("series")
+                .lines()
+                .map(String::strip)
+                .filter(uid -> !uid.isEmpty())
+                .toList();
+        return SelectionForm.of(
+                paths, lines(form, "patterns"), series.paths(manifest.experimentId(), manifest.number(), uids));
     }
 
     /** NB: names may begin or end with white space. */

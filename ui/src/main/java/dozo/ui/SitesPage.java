@@ -23,6 +23,7 @@ import dozo.remote.SiteCheck;
 import dozo.run.Headlines;
 import dozo.run.Headlines.Headline;
 import dozo.run.NightTimes;
+import dozo.run.PartnerStates;
 import dozo.run.Promises;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -63,6 +64,7 @@ record SitesPage(
         Retirements retirements,
         Headlines headlines,
         Runs runs,
+        PartnerStates partners,
         InstantSource clock) {
 
     /**
@@ -103,6 +105,7 @@ record SitesPage(
                         .filter(headline -> headline.site() != null)
                         .map(headline -> shown(sight, headline, requireNonNull(headline.site())))
                         .toList());
+        model.addAttribute("partners", partners.all());
         model.addAttribute("retired", retirements.of(Kind.SITE, Sight.EVERYTHING));
         return "sites";
     }

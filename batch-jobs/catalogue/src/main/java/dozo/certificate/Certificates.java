@@ -1,5 +1,8 @@
 package dozo.certificate;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.certificate.Checkpoints.Made;
 import dozo.content.Verdict.State;
 import dozo.file.Digest;
 import dozo.file.Spool;
@@ -19,6 +22,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -37,6 +41,7 @@ public class Certificates {
     private final TransactionTemplate reading;
     private final Ledger ledger;
     private final SigningKey key;
+    private final Checkpoints checkpoints;
     private final InstantSource clock;
 
     /**
@@ -54,12 +59,14 @@ public class Certificates {
             PlatformTransactionManager transactions,
             Ledger ledger,
             SigningKey key,
+            Checkpoints checkpoints,
             InstantSource clock) {
         this.jdbc = jdbc;
         this.reading = new TransactionTemplate(transactions);
         this.reading.setReadOnly(true);
         this.ledger = ledger;
         this.key = key;
+        this.checkpoints = checkpoints;
         this.clock = clock;
     }
 
@@ -169,7 +176,8 @@ public class Certificates {
             KeyPair pair = introduced(actor);
             Anchor head = ledger.head().orElseThrow(() -> new IllegalStateException("the ledger has no valid head"));
             Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
-            byte[] certificate = signed(text(experiment, manifest, site, listing, head, now, pair), pair);
+            Made witnessed = checkpoints.latestCosigned().orElse(null);
+            byte[] certificate = signed(text(experiment, manifest, site, listing, head, witnessed, now, pair), pair);
             ledger.append(
                     actor,
                     "certificate.issued",
@@ -185,7 +193,8 @@ public class Certificates {
                             SigningKey.fingerprint(pair)));
             String name = "%s.%s.manifest-%d.%s"
                     .formatted(experiment.project(), experiment.code(), manifest.number(), site.name());
-            return new Issued(name, now, certificate, list);
+            String proof = witnessed == null ? null : checkpoints.proof(witnessed.size(), witnessed);
+            return new Issued(name, now, certificate, list, proof);
         } catch (RuntimeException | Error e) {
             list.close();
             throw e;
@@ -230,12 +239,13 @@ public class Certificates {
      * Returns what is signed. It names no person, and nothing by which one could be found: a broken file by its line in
      * the list.
      */
-    private static String text(
+    private String text(
             Experiment experiment,
             Manifest manifest,
             Site site,
             Listing listing,
             Anchor head,
+            @Nullable Made witnessed,
             Instant now,
             KeyPair pair) {
         return """
@@ -256,7 +266,7 @@ public class Certificates {
                 %sfirst-verified: %s
                 last-verified: %s
                 root: %s
-                ledger: %sissued: %s
+                ledger: %s%sissued: %s
                 key: %s
                 """.formatted(
                 experiment.project(),
@@ -276,9 +286,18 @@ public class Certificates {
                 listing.firstAt(),
                 listing.lastAt(),
                 listing.root(),
-                new String(head.line(), StandardCharsets.US_ASCII),
+                line(head),
+                witnessed == null
+                        ? ""
+                        : "witnessed: "
+                                + line(requireNonNull(
+                                        ledger.rows(List.of(witnessed.size())).get(witnessed.size()))),
                 now,
                 HexFormat.of().formatHex(pair.getPublic().getEncoded()));
+    }
+
+    private static String line(Anchor row) {
+        return new String(row.line(), StandardCharsets.US_ASCII);
     }
 
     private static byte[] signed(String text, KeyPair pair) {

@@ -5,24 +5,28 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.jspecify.annotations.Nullable;
 
-/** An issued certificate and the list that it refers to, which is as long as the manifest. */
+/** An issued certificate and the list that it refers to, which is as long as the manifest; with a proof that witnesses have seen it. */
 public final class Issued implements AutoCloseable {
 
     private final String name;
     private final Instant at;
     private final byte[] certificate;
     private final Spool list;
+    private final @Nullable String proof;
 
-    Issued(String name, Instant at, byte[] certificate, Spool list) {
+    Issued(String name, Instant at, byte[] certificate, Spool list, @Nullable String proof) {
         this.name = name;
         this.at = at;
         this.certificate = certificate;
         this.list = list;
+        this.proof = proof;
     }
 
     /** Returns the name of the archive that {@link #writeTo} writes. */
@@ -30,12 +34,15 @@ public final class Issued implements AutoCloseable {
         return name + ".certificate.zip";
     }
 
-    /** Writes both as a ZIP archive: together, because a later list may have other receipts. */
+    /** Writes all as a ZIP archive: together, because a later list may have other receipts. */
     public void writeTo(OutputStream out) throws IOException {
         // NB: closing it after a failure would write a proper end.
         ZipOutputStream zip = new ZipOutputStream(out);
         add(zip, ".list.txt", list.read());
         add(zip, ".certificate.txt", new ByteArrayInputStream(certificate));
+        if (proof != null) {
+            add(zip, ".proof.txt", new ByteArrayInputStream(proof.getBytes(StandardCharsets.UTF_8)));
+        }
         zip.finish();
     }
 

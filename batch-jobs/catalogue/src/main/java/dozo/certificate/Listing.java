@@ -7,6 +7,7 @@ import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Spool;
+import dozo.ledger.MerkleRoot;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Code;
 import dozo.registry.Experiments.Experiment;

@@ -26,6 +26,8 @@ public record Breach(Kind kind, @Nullable Long seq, String message) {
         /** An anchor that was written to a site is missing there. */
         ANCHOR_MISSING,
         /** A protection against changes of rows is not in place. */
-        UNGUARDED
+        UNGUARDED,
+        /** A kept root of the tree over the rows, or a checkpoint, is not that of the rows. */
+        TREE_DIFFERS
     }
 }

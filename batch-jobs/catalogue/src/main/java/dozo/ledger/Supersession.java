@@ -86,7 +86,7 @@ public final class Supersession {
                                           and (num_nonnulls(now.part_project_id, now.part_origin_id) = 0
                                                or (now.part_project_id, now.part_origin_id)
                                                    is not distinct from (earlier.part_project_id, earlier.part_origin_id)))
-                              when f.reason in ('DAMAGED', 'MISSING') then
+                              when f.reason in ('DAMAGED', 'MISSING', 'NOT_HELD') then
                                   now.kind <> 'scrub' and earlier.kind = 'scrub' and f.experiment_id is not null
                                   and not exists (select from open_damage d
                                                   where d.experiment_id = f.experiment_id and d.site_id = now.site_id)
@@ -161,7 +161,7 @@ public final class Supersession {
                                           or (now.part_project_id, now.part_origin_id)
                                               is not distinct from (earlier.part_project_id, earlier.part_origin_id))
                               when now.kind <> 'scrub' or earlier.kind <> 'scrub' then false
-                              when f.experiment_id is null or f.reason in ('DAMAGED', 'MISSING') then true
+                              when f.experiment_id is null or f.reason in ('DAMAGED', 'MISSING', 'NOT_HELD') then true
                               when f.reason = 'UNPROVEN' then
                                   not exists (select from stored s
                                               where s.experiment_id = f.experiment_id and s.site_id = now.site_id

@@ -141,6 +141,7 @@ public final class Permissions {
             POST   /api/v1/arrivals/{id}/dismiss                                   own         all      -       all   write
             POST   /api/v1/arrivals/{id}/takeback                                  own         all      -       all   write
             GET    /api/v1/certificate-key                                         all         all      all     all   read
+            GET    /api/v1/commitments                                             -           all      all     all   read
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
@@ -215,7 +216,18 @@ public final class Permissions {
             DELETE /api/v1/keys/{name}/former                                              -           -        -       all   -
             GET    /api/v1/labels                                                  own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
+            GET    /api/v1/checkpoint                                                      -           -        all     all   read
+            GET    /api/v1/checkpoint/consistency                                          -           -        all     all   read
+            GET    /api/v1/checkpoint/proof                                                -           -        all     all   read
+            POST   /api/v1/checkpoint/declaration                                          -           -        -       all   write
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
+            GET    /api/v1/trusted-logs                                                    -           -        all     all   read
+            POST   /api/v1/trusted-logs                                                    -           -        -       all   write
+            DELETE /api/v1/trusted-logs                                                    -           -        -       all   write
+            GET    /api/v1/witness-key                                                     -           -        all     all   read
+            GET    /api/v1/witnesses                                                       -           -        all     all   read
+            PUT    /api/v1/witnesses/{name}                                                -           -        -       all   write
+            DELETE /api/v1/witnesses/{name}                                                -           -        -       all   write
             GET    /api/v1/me                                                      self        self     self    self  read
             PUT    /api/v1/me/password                                             self        self     self    self  -
             GET    /api/v1/me/searches                                             self        self     self    self  read
@@ -229,6 +241,10 @@ public final class Permissions {
             GET    /api/v1/origins                                                 -           all      all     all   read
             GET    /api/v1/origins/{name}                                          -           all      all     all   read
             PUT    /api/v1/origins/{name}                                          -           -        -       all   write
+            GET    /api/v1/partners                                                        -           all      all     all   read
+            GET    /api/v1/partners/{name}/account                                         -           -        -       all   read
+            PUT    /api/v1/partners/{name}/acceptance                                      -           -        -       all   write
+            PUT    /api/v1/partners/{name}/offer                                           -           -        -       all   write
             GET    /api/v1/plan                                                    own         all      all     all   read
             GET    /api/v1/projects                                                own         all      all     all   read
             POST   /api/v1/projects                                                -           -        -       all   write
@@ -278,6 +294,9 @@ public final class Permissions {
             GET    /api/v1/search                                                  own         all      all     all   read
             GET    /api/v1/site-key                                                -           -        -       all   read
             GET    /api/v1/site-key/sites                                                  -           -        -       all   write
+            GET    /api/v1/site-drills                                             -           all      all     all   read
+            POST   /api/v1/site-drills                                             -           all      -       all   write
+            GET    /api/v1/site-drills/{id}                                        -           all      all     all   read
             GET    /api/v1/sites                                                   -           all      all     all   read
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write

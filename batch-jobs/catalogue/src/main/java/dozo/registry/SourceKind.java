@@ -8,6 +8,7 @@ public enum SourceKind implements Worded {
     FILESYSTEM,
     DICOM,
     FLYWHEEL,
+    XNAT,
     /** Unknown since the catalogue was rebuilt from a site: the experiment is to be registered again. */
     NONE;
 

@@ -3,9 +3,13 @@ package dozo.verify;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dozo.content.Instance;
 import dozo.content.Verdict.State;
+import dozo.file.FilePath;
+import dozo.file.Selection;
+import dozo.registry.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -128,6 +132,76 @@ public class AllSeries {
                                 (Integer[]) row.getArray("first").getArray(),
                                 (Integer[]) row.getArray("last").getArray())))
                 .list();
+    }
+
+    /**
+     * Returns the paths that select exactly the files of some series in a manifest: of a folder with nothing else, the folder's.
+     * At most one more than a selection may have.
+     *
+     * @throws Refusal if the manifest has no file of a series, or DICOM files of which nobody knows the series
+     */
+    public List<FilePath> paths(int experimentId, int manifest, List<String> seriesUids) {
+        if (seriesUids.isEmpty()) {
+            return List.of();
+        }
+        if (seriesUids.size() > SERIES_MAX) {
+            throw new Refusal("series", "expected at most %d series", SERIES_MAX);
+        }
+        long unread = about(experimentId, manifest, seriesUids, """
+                select count(*) from there join judged_entry using (experiment_id, entry_no)
+                where format = 'DICOM' and not nos @> entry_no
+                """)
+                .query((row, n) -> row.getLong(1))
+                .single();
+        if (unread > 0) {
+            throw new Refusal(
+                    "series",
+                    "the series of %d DICOM files in manifest %d are unknown: select by path or pattern",
+                    unread,
+                    manifest);
+        }
+        Set<String> found = Set.copyOf(about(experimentId, manifest, seriesUids, """
+                select series_uid from image_series
+                where experiment_id = :experiment and series_uid = any(:uids)
+                  and exists (select from there where entry_nos @> entry_no)
+                """)
+                .query((row, n) -> row.getString(1))
+                .list());
+        seriesUids.stream().filter(uid -> !found.contains(uid)).findFirst().ifPresent(uid -> {
+            throw new Refusal("series", "manifest %d has no file of series %s, or none was read yet", manifest, uid);
+        });
+        return about(experimentId, manifest, seriesUids, """
+                select case when whole then path else entry_path(path, name) end as place
+                from (select directory_no, bool_and(chosen @> entry_no) as whole from there group by directory_no) f
+                join directory d using (directory_no)
+                left join there t on t.directory_no = f.directory_no and not f.whole and t.chosen @> t.entry_no
+                where d.experiment_id = :experiment and (f.whole or t.entry_no is not null)
+                order by place limit :most
+                """)
+                .param("most", Selection.PATHS_MAX + 1)
+                .query((row, n) -> FilePath.of(row.getBytes(1)))
+                .list();
+    }
+
+    /**
+     * A question about {@code there}, the entries of a manifest. Of all of them, {@code nos} are the numbers of files whose series
+     * are known, and {@code chosen} of those in the series.
+     */
+    private JdbcClient.StatementSpec about(int experimentId, int manifest, List<String> seriesUids, String question) {
+        return jdbc.sql("""
+                        with there as (
+                            select experiment_id, entry_no, directory_no, name, nos, chosen
+                            from entry_version cross join (
+                                select coalesce(range_agg(entry_nos), '{}') as nos,
+                                       coalesce(range_agg(entry_nos) filter (where series_uid = any(:uids)), '{}') as chosen
+                                from image_series where experiment_id = :experiment) s
+                            where experiment_id = :experiment and since_manifest <= :manifest
+                              and (until_manifest is null or until_manifest > :manifest)
+                        )
+                        """ + question)
+                .param("experiment", experimentId)
+                .param("manifest", manifest)
+                .param("uids", seriesUids.toArray(String[]::new));
     }
 
     private static String why(long images, long expected, Integer[] first, Integer[] last) {

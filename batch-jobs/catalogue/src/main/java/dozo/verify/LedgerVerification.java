@@ -11,6 +11,7 @@ import dozo.ledger.Chain.Checked;
 import dozo.ledger.Guards;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Anchored;
+import dozo.ledger.LedgerTree;
 import dozo.ledger.Verification;
 import dozo.ledger.Verification.Unproven;
 import dozo.registry.Sites;
@@ -41,6 +42,7 @@ public class LedgerVerification {
 
     private final Chain chain;
     private final Guards guards;
+    private final LedgerTree tree;
     private final Ledger ledger;
     private final Sites sites;
 
@@ -60,7 +62,7 @@ public class LedgerVerification {
      * @param why why it is incomplete, and what to do; missing: it is not
      * @param rows the number of rows, all of which were checked
      * @param head the last row; missing: there is none, or it cannot have been appended
-     * @param breaches first the rows in their order, then the guards; at most 100
+     * @param breaches first the rows in their order, then the guards and the tree; at most 100
      * @param breachesLeftOff the number of further breaches
      */
     public record Verified(
@@ -112,9 +114,10 @@ public class LedgerVerification {
         }
     }
 
-    public LedgerVerification(Chain chain, Guards guards, Ledger ledger, Sites sites) {
+    public LedgerVerification(Chain chain, Guards guards, LedgerTree tree, Ledger ledger, Sites sites) {
         this.chain = chain;
         this.guards = guards;
+        this.tree = tree;
         this.ledger = ledger;
         this.sites = sites;
     }
@@ -126,7 +129,9 @@ public class LedgerVerification {
         List<Breach> breaches = new ArrayList<>(rows.breaches());
         List<Breach> unguarded = guards.breaches();
         breaches.addAll(unguarded);
-        long count = rows.breachesCount() + unguarded.size();
+        List<Breach> differing = tree.check();
+        breaches.addAll(differing);
+        long count = rows.breachesCount() + unguarded.size() + differing.size();
         List<ComparedSite> compared = new ArrayList<>();
         for (Site site : sites.all()) {
             compared.add(compared(site, rows.breachesCount() == 0));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.ledger.LedgerTree;
 import dozo.registry.KeyFile;
 import dozo.registry.Refusal;
 import dozo.registry.SiteKey;
@@ -44,7 +45,13 @@ class InterruptedRotationTest {
         site = folder.resolve("site-key");
         SigningKey key = new SigningKey(signing);
         key.create();
-        certificates = new Certificates(jdbc, new JdbcTransactionManager(database), ledger, key, clock);
+        certificates = new Certificates(
+                jdbc,
+                new JdbcTransactionManager(database),
+                ledger,
+                key,
+                new Checkpoints(jdbc, ledger, new LedgerTree(jdbc), new LogKeys(key, key, "test")),
+                clock);
         certificates.signer("anna");
         sites = new SiteKeys(new SiteKey(site), new Sites(jdbc, ledger, clock), ledger);
         sites.create();

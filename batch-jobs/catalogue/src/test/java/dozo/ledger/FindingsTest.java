@@ -52,6 +52,8 @@ class FindingsTest {
         "scrub, DAMAGED, scrub, true",
         "scrub, MISSING, scrub, true",
         "scrub, DAMAGED, nightlyBackup, true",
+        "scrub, NOT_HELD, scrub, true",
+        "scrub, NOT_HELD, nightlyBackup, true",
         "scrub, UNEXPECTED, nightlyBackup, false",
         "scrub, UNEXPECTED, scrub, false",
         "scrub, TAGS_ALTERED, scrub, false",

@@ -11,6 +11,7 @@ import dozo.ledger.Breach.Kind;
 import dozo.ledger.Chain;
 import dozo.ledger.Guards;
 import dozo.ledger.Ledger;
+import dozo.ledger.LedgerTree;
 import dozo.ledger.TamperedLedger;
 import dozo.ledger.Verification.Unproven;
 import dozo.loopback.LoopbackSite;
@@ -48,8 +49,8 @@ class LedgerVerificationIT {
     private final TamperedLedger tampered = new TamperedLedger(database);
     private final Ledger ledger = new Ledger(tampered.jdbc(), InstantSource.system());
     private final Sites sites = new Sites(tampered.jdbc(), ledger, InstantSource.system());
-    private final LedgerVerification verification =
-            new LedgerVerification(new Chain(tampered.jdbc()), new Guards(tampered.jdbc()), ledger, sites);
+    private final LedgerVerification verification = new LedgerVerification(
+            new Chain(tampered.jdbc()), new Guards(tampered.jdbc()), new LedgerTree(tampered.jdbc()), ledger, sites);
     private Path anchors;
     private LoopbackSite site;
 
@@ -340,6 +341,10 @@ class LedgerVerificationIT {
         var jdbc = new TamperedLedger(database).jdbc();
         Ledger other = new Ledger(jdbc, () -> Instant.EPOCH);
         return new LedgerVerification(
-                new Chain(jdbc), new Guards(jdbc), other, new Sites(jdbc, other, InstantSource.system()));
+                new Chain(jdbc),
+                new Guards(jdbc),
+                new LedgerTree(jdbc),
+                other,
+                new Sites(jdbc, other, InstantSource.system()));
     }
 }

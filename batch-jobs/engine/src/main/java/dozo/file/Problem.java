@@ -6,6 +6,8 @@ public enum Problem {
     MISSING,
     /** A stored copy differs from its verified state: other bytes, truncated, something else under its name. */
     DAMAGED,
+    /** The site does not have all bytes of a copy, as two random challenges have shown, whatever digest it reports. */
+    NOT_HELD,
     /**
      * A copy is to be repaired, but the source does not have the verified bytes, although nothing shows that it has
      * changed. Or the source is the copy at another site, and that is damaged.

@@ -12,6 +12,8 @@ import java.util.Map;
 /** Requests digests by the SFTP extension {@code check-file-name} (draft-ietf-secsh-filexfer-extensions). */
 record CheckFileDigest() implements RemoteDigest {
 
+    private static final String CHALLENGE = "challenge@dozo";
+
     @Override
     public String method() {
         return "check-file";
@@ -31,6 +33,33 @@ record CheckFileDigest() implements RemoteDigest {
             digests.put(number, digest(lane.sftp(), file, number * rangeBytes, rangeBytes, rangeBytes));
         }
         return digests;
+    }
+
+    /** The guard of a hardened site answers challenges itself; any other server is read from. */
+    @Override
+    public Map<Challenge, Digest> answers(Lane lane, List<Challenge> challenges)
+            throws RemoteException, InterruptedException {
+        return lane.sftp().extensions().contains(CHALLENGE)
+                ? Fanout.digests(challenges, challenge -> answer(lane.sftp(), challenge))
+                : RemoteDigest.super.answers(lane, challenges);
+    }
+
+    @Override
+    public String answering(Lane lane) {
+        return lane.sftp().extensions().contains(CHALLENGE) ? CHALLENGE : RemoteDigest.super.answering(lane);
+    }
+
+    private static Digest answer(Sftp sftp, Challenge challenge) throws RemoteException, InterruptedException {
+        Packet request = Packet.extended(CHALLENGE)
+                .string(sftp.channel().raw(challenge.file()))
+                .string(challenge.salt())
+                .string(challenge.object().toString())
+                .uint64(challenge.offset())
+                .uint64(challenge.length());
+        Reply reply = sftp.channel().askPatiently(request, Patience.USUAL.of(1, challenge.length()));
+        sftp.channel().failIfStatus(reply, challenge.file(), Deed.DIGEST);
+        reply.expect(Packet.EXTENDED_REPLY);
+        return digest(reply.rest());
     }
 
     private static Digest digest(Sftp sftp, FilePath file) throws RemoteException, InterruptedException {
@@ -62,7 +91,11 @@ record CheckFileDigest() implements RemoteDigest {
         if (hash.length == Integer.BYTES + Digest.LENGTH_BYTES) {
             hash = Arrays.copyOfRange(hash, Integer.BYTES, hash.length);
         }
-        if (!algorithm.equalsIgnoreCase("sha256") || hash.length != Digest.LENGTH_BYTES) {
+        return digest(algorithm.equalsIgnoreCase("sha256") ? hash : new byte[0]);
+    }
+
+    private static Digest digest(byte[] hash) throws RemoteException {
+        if (hash.length != Digest.LENGTH_BYTES) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site did not return a SHA-256 digest");
         }
         return Digest.of(hash);

@@ -47,6 +47,14 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
      */
     private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)", Pattern.DOTALL);
 
+    /** Its arguments: salt, object, offset, length, file. The shell's arithmetic has 64 bits. */
+    private static final String ANSWER = "xargs -0 -n 5 sh -c 'b=" + Challenge.BLOCK_BYTES + "; "
+            + "said=$({ [ -f \"$5\" ] && [ ! -L \"$5\" ] && { { "
+            + "printf \"%s\\n\" " + Challenge.DOMAIN + " \"$1\" \"$2\" \"$3\" \"$4\"; "
+            + "dd if=\"$5\" bs=$b skip=$(($3 / b)) count=$((($4 + b - 1) / b)) 2>/dev/null || echo none >&3; "
+            + "} | TOOL; } || echo none; } 3>&1); "
+            + "case $said in *none*) echo none;; *) printf \"%s\\n\" \"${said:-none}\";; esac' sh";
+
     private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
 
     ExecDigest {
@@ -123,6 +131,37 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         Map<Integer, Digest> digests = new HashMap<>();
         readInOrder(result, List.copyOf(numbers), digests);
         return digests;
+    }
+
+    /**
+     * Asks by a process for each challenge. If the file cannot be read to the end of its range, a second line says so: then there is no
+     * answer.
+     */
+    @Override
+    public Map<Challenge, Digest> answers(Lane lane, List<Challenge> challenges)
+            throws RemoteException, InterruptedException {
+        ByteArrayOutputStream asked = new ByteArrayOutputStream();
+        for (Challenge each : challenges) {
+            String numbers = "%s\0%s\0%d\0%d\0./".formatted(each.salt(), each.object(), each.offset(), each.length());
+            asked.writeBytes(numbers.getBytes(StandardCharsets.US_ASCII));
+            asked.writeBytes(each.file().bytes());
+            asked.write(0);
+        }
+        long bytes = challenges.stream().mapToLong(Challenge::length).sum();
+        CommandResult result = run(
+                lane,
+                ANSWER.replace("TOOL", tool),
+                asked.toByteArray(),
+                challenges.size(),
+                patience.of(challenges.size(), bytes));
+        Map<Challenge, Digest> answers = new HashMap<>();
+        readInOrder(result, challenges, answers);
+        return answers;
+    }
+
+    @Override
+    public String answering(Lane lane) {
+        return method();
     }
 
     /** Runs a command in the root folder. It may print a line for each digest, and what is in its input. */

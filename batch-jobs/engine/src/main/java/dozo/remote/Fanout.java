@@ -1,7 +1,6 @@
 package dozo.remote;
 
 import dozo.file.Digest;
-import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,10 +19,10 @@ final class Fanout {
 
     private static final int AT_ONCE = 64;
 
-    /** Digests one file. */
+    /** Digests one file, or a range of one. */
     @FunctionalInterface
-    interface OneDigest {
-        Digest of(FilePath file) throws RemoteException, InterruptedException;
+    interface OneDigest<T> {
+        Digest of(T file) throws RemoteException, InterruptedException;
     }
 
     /** A request without a result. */
@@ -62,14 +61,13 @@ final class Fanout {
      * Digests files, a bounded number at a time, and returns the digests that could be computed. Throws if the lane is lost or the method is not offered; any other
      * failure leaves out one file.
      */
-    static Map<FilePath, Digest> digests(List<FilePath> files, OneDigest one)
-            throws RemoteException, InterruptedException {
-        Map<FilePath, Digest> digests = new ConcurrentHashMap<>();
+    static <T> Map<T, Digest> digests(List<T> files, OneDigest<T> one) throws RemoteException, InterruptedException {
+        Map<T, Digest> digests = new ConcurrentHashMap<>();
         AtomicReference<@Nullable RemoteException> end = new AtomicReference<>();
         Semaphore room = new Semaphore(AT_ONCE);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             try {
-                for (FilePath file : files) {
+                for (T file : files) {
                     room.acquire();
                     if (end.get() != null) {
                         break;

@@ -20,7 +20,7 @@ public record Patience(Duration least) {
     public static final Patience USUAL = new Patience(Duration.ofMinutes(1));
 
     /** Returns the time for a command that reads this many files with this many bytes in all. */
-    Duration of(long files, long bytes) {
+    public Duration of(long files, long bytes) {
         return least.plusMillis(files * MILLIS_PER_FILE).plusSeconds(bytes / BYTES_PER_SECOND);
     }
 }

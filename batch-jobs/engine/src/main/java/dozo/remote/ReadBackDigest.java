@@ -23,9 +23,18 @@ record ReadBackDigest() implements RemoteDigest {
     }
 
     private static Digest digest(Sftp sftp, FilePath file) throws RemoteException, InterruptedException {
-        MessageDigest digest = Digest.algorithm();
+        return read(sftp, file, 0, Long.MAX_VALUE, Digest.algorithm());
+    }
+
+    /** Returns the answer to a challenge, from bytes that are read over the lane. */
+    static Digest answer(Sftp sftp, Challenge challenge) throws RemoteException, InterruptedException {
+        return read(sftp, challenge.file(), challenge.offset(), challenge.length(), challenge.begin());
+    }
+
+    private static Digest read(Sftp sftp, FilePath file, long offset, long length, MessageDigest digest)
+            throws RemoteException, InterruptedException {
         try {
-            sftp.read(file, 0, Long.MAX_VALUE, digest::update);
+            sftp.read(file, offset, length, digest::update);
         } catch (RemoteException e) {
             throw e;
         } catch (IOException e) {

@@ -40,6 +40,22 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
         return Map.of();
     }
 
+    /**
+     * Returns the site's answers to challenges. One without an answer, for whatever reason, is left out. If the site computes none,
+     * the ranges are read over the lane.
+     *
+     * @throws RemoteException as for {@link #digests}; STUCK if the answers did not come in time
+     */
+    default Map<Challenge, Digest> answers(Lane lane, List<Challenge> challenges)
+            throws RemoteException, InterruptedException {
+        return Fanout.digests(challenges, challenge -> ReadBackDigest.answer(lane.sftp(), challenge));
+    }
+
+    /** Returns how a site answers challenges, as text for the evidence. */
+    default String answering(Lane lane) {
+        return "read-back";
+    }
+
     /** Returns the same method with this patience for commands. */
     default RemoteDigest with(Patience patience) {
         return this;

@@ -6,6 +6,7 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.remote.Challenge;
 import dozo.send.Outcome.Failed;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
@@ -144,6 +146,27 @@ public final class HomeReader {
             return ranges;
         } catch (SourceProblem e) {
             return List.of();
+        }
+    }
+
+    /**
+     * Returns the right answers to challenges about a file, by its bytes at home. The file is read whole: only so it is known that the
+     * bytes are those that were sent.
+     *
+     * @param root as for {@link #read}
+     * @param sent the file's digest in the receipt
+     * @return empty: the file is another one now, or cannot be read
+     * @throws InterruptedException if nothing more is to be read
+     */
+    public Optional<Map<Challenge, Digest>> answers(
+            Path root, boolean bound, Entry file, Digest sent, List<Challenge> challenges) throws InterruptedException {
+        try (SourceFile source = open(folder(root, bound), file)) {
+            RightAnswers answers = new RightAnswers(challenges);
+            pass(source, 0, file.facts().sizeBytes(), answers::take);
+            source.checkUnchanged();
+            return answers.of(sent);
+        } catch (SourceProblem e) {
+            return Optional.empty();
         }
     }
 

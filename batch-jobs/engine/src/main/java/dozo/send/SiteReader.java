@@ -7,6 +7,7 @@ import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.file.Spool;
+import dozo.remote.Challenge;
 import dozo.remote.Lanes;
 import dozo.remote.Patience;
 import dozo.remote.RemoteDigest;
@@ -20,6 +21,7 @@ import dozo.source.Listings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -269,6 +271,60 @@ public final class SiteReader {
     Map<Integer, Digest> ranges(FilePath file, long rangeBytes, Collection<Integer> numbers)
             throws RemoteException, InterruptedException {
         return lanes.over(lane -> digest.ranges(lane, file, rangeBytes, numbers));
+    }
+
+    /**
+     * The site's answers to challenges.
+     *
+     * @param method how they were computed, as text for the evidence
+     * @param why why none came; empty: the site answered, perhaps not every challenge
+     */
+    public record Answers(String method, Map<Challenge, Digest> digests, String why) {}
+
+    /**
+     * Asks the site challenges. One without an answer in time is left out: nothing is known about it. If the connection is lost, no
+     * answer counts, and none is asked again: the site would have had the time until then.
+     *
+     * @throws RemoteException if the site as a whole cannot be used
+     */
+    public Answers answers(List<Challenge> challenges) throws RemoteException, InterruptedException {
+        String method = lanes.over(digest::answering);
+        Duration limit = site.patience()
+                .of(
+                        challenges.size(),
+                        challenges.stream().mapToLong(Challenge::length).sum());
+        long began = System.nanoTime();
+        try {
+            Map<Challenge, Digest> digests = lanes.over(lane -> digest.answers(lane, challenges));
+            return System.nanoTime() - began <= limit.toNanos()
+                    ? new Answers(method, digests, "")
+                    : new Answers(
+                            method, Map.of(), "the answers did not come within %d s".formatted(limit.toSeconds()));
+        } catch (RemoteException e) {
+            return new Answers(method, Map.of(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /**
+     * Fetches a whole copy, and returns the right answers to challenges about it by what was fetched.
+     *
+     * @return empty: it cannot be read, or does not have the digest in its receipt
+     * @throws RemoteException if the site as a whole cannot be used
+     */
+    public Optional<Map<Challenge, Digest>> fetchedAnswers(SiteCopy copy, List<Challenge> challenges)
+            throws RemoteException, InterruptedException {
+        try {
+            return lanes.over(lane -> {
+                RightAnswers answers = new RightAnswers(challenges);
+                lane.sftp().read(copy.path(), 0, copy.sizeBytes() + 1, answers::take);
+                return answers.of(copy.digest());
+            });
+        } catch (RemoteException e) {
+            var _ = problem(e);
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException("memory does not fail", e);
+        }
     }
 
     /** Returns bytes of a file, as far as it reaches. */

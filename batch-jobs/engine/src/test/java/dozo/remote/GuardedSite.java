@@ -15,6 +15,17 @@ public final class GuardedSite {
         return start(state, root, script());
     }
 
+    /** Starts the same with a quota, as a partner has it; what is stored is counted in this file. */
+    public static LoopbackSite withQuota(Path state, Path root, long quotaBytes, Path count) throws IOException {
+        Files.createDirectories(root);
+        return LoopbackSite.openSsh(
+                state,
+                root,
+                0,
+                "ForceCommand python3 -IS %s %s %d %s SHA256:%s"
+                        .formatted(script(), root.toRealPath(), quotaBytes, count, "k".repeat(43)));
+    }
+
     /** Starts the same with a guard that ends in the middle of a large file, as long as the file {@code dying} exists. */
     public static LoopbackSite dying(Path state, Path root, Path dying) throws IOException {
         Path other = dying.resolveSibling("dying.py");
@@ -37,6 +48,11 @@ public final class GuardedSite {
                 "ForceCommand python3 -IS '%s' '%s'".formatted(guard, root.toRealPath()),
                 "DisableForwarding yes",
                 "PermitTTY no");
+    }
+
+    /** Returns the path of that script. */
+    public static String path() {
+        return script().toString();
     }
 
     /** Returns the script that operators install. */

@@ -3,6 +3,8 @@ package dozo.alert;
 import dozo.alert.Condition.Kind;
 import dozo.drill.DrillPromises.DrillPromise;
 import dozo.drill.DrillPromises.Standing;
+import dozo.drill.SiteDrills;
+import dozo.drill.SiteDrills.Needed;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.ledger.Verification;
@@ -15,6 +17,7 @@ import dozo.run.Headlines.Headline;
 import dozo.run.Services;
 import dozo.run.Services.SeenService;
 import java.sql.Timestamp;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
@@ -36,6 +39,9 @@ public class Conditions {
 
     /** A scanner deletes soon what it deletes within so many days. */
     private static final int NEAR_DAYS = 7;
+
+    /** How long a report that was given up is told. */
+    private static final Duration GIVEN_UP = Duration.ofDays(7);
 
     /** The kinds of headlines that are about a site or the service as a whole. */
     private static final Set<Headlines.Kind> OF_WHOLE = Set.of(
@@ -60,6 +66,7 @@ public class Conditions {
     private final Headlines headlines;
     private final Capacities capacities;
     private final Services services;
+    private final SiteDrills siteDrills;
     private final Ledger ledger;
     private final ObjectProvider<Watch> watches;
     private final RiskSettings settings;
@@ -71,6 +78,7 @@ public class Conditions {
             Headlines headlines,
             Capacities capacities,
             Services services,
+            SiteDrills siteDrills,
             Ledger ledger,
             ObjectProvider<Watch> watches,
             RiskSettings settings,
@@ -80,6 +88,7 @@ public class Conditions {
         this.headlines = headlines;
         this.capacities = capacities;
         this.services = services;
+        this.siteDrills = siteDrills;
         this.ledger = ledger;
         this.watches = watches;
         this.settings = settings;
@@ -100,7 +109,9 @@ public class Conditions {
         now.addAll(lost());
         now.addAll(brokenDeletedSoon());
         now.addAll(erasures());
+        now.addAll(notReported());
         now.addAll(drills(all.getFirst().drills()));
+        siteDrills.needed().forEach(each -> now.add(of(each)));
         ledger.lastVerification()
                 .filter(check -> check.verdict().equals(Verification.BROKEN))
                 .ifPresent(check -> now.add(new Condition(Kind.LEDGER_BROKEN, null, null, check.breaches(), "")));
@@ -189,6 +200,17 @@ public class Conditions {
                         """).query(CONDITION).list();
     }
 
+    private List<Condition> notReported() {
+        return jdbc.sql("""
+                        select 'COMMITMENT_NOT_REPORTED' as kind, null as site, null as project, count(*) as count,
+                               min(caller) as first, max(caller) as last
+                        from commitment where given_up_at > :from having count(*) > 0
+                        """)
+                .param("from", Timestamp.from(clock.instant().minus(GIVEN_UP)))
+                .query(CONDITION)
+                .list();
+    }
+
     private List<Condition> lateSoon(Site site) {
         return of(site, """
                 select 'LATE_SOON' as kind, :name::text as site, p.code as project, count(*) as count,
@@ -234,6 +256,15 @@ public class Conditions {
                         1,
                         each.project()))
                 .toList();
+    }
+
+    private static Condition of(Needed drill) {
+        Kind kind = switch (drill.need()) {
+            case FAILED -> Kind.SITE_DRILL_FAILED;
+            case OVERDUE -> Kind.SITE_UNREHEARSED;
+            case RTO -> Kind.RTO_EXCEEDED;
+        };
+        return new Condition(kind, drill.site(), null, 1, drill.site());
     }
 
     private static String named(String first, String last) {

@@ -5,6 +5,7 @@ import dozo.setting.Setting.Agree;
 import dozo.setting.WrongSetting;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.scheduling.support.CronExpression;
@@ -42,15 +43,39 @@ public record DrillSettings(
                 empty = "`drills` below `DOZO_WORK`",
                 agree = Agree.NOBODY)
         @DefaultValue("")
-        String folder) {
+        String folder,
+
+        @Setting(
+                value = "when each site is drilled without the recovery key",
+                allowed = "second, minute, hour, day, month and weekday, or - for never")
+        @DefaultValue("0 0 13 1 * *")
+        String siteCron,
+
+        @Setting(
+                value =
+                        "the number of days within which somebody must drill each site with the recovery key; 0: not asked for",
+                min = "0",
+                max = "3660")
+        @DefaultValue("0")
+        int siteDays,
+
+        @Setting(
+                value = "the promised time for rebuilding the catalogue and restoring everything from a site; 0s: none",
+                min = "0s",
+                max = "3660d")
+        @DefaultValue("0s")
+        Duration rto) {
 
     public DrillSettings {
-        if (!cron.strip().equals("-") && !CronExpression.isValidExpression(cron)) {
-            throw new WrongSetting("cron");
-        }
+        WrongSetting.unless(isSchedule(cron), "cron");
+        WrongSetting.unless(isSchedule(siteCron), "siteCron");
         if (!folder.isEmpty() && !isAbsolute(folder)) {
             throw new WrongSetting("folder");
         }
+    }
+
+    private static boolean isSchedule(String cron) {
+        return cron.strip().equals("-") || CronExpression.isValidExpression(cron);
     }
 
     private static boolean isAbsolute(String folder) {

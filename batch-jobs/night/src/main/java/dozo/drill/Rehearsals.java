@@ -169,7 +169,7 @@ public class Rehearsals {
         Manifest manifest = manifests.find(choice.experimentId, choice.manifest).orElseThrow();
         Site from = sites.find(choice.siteId).orElseThrow();
         Path scratch = scratch();
-        FilePath part = part(of, manifest, Math.min(settings.size().toBytes(), free(scratch) / SHARE_OF_FREE));
+        FilePath part = part(jdbc, of.name(), manifest, bytesMax(scratch));
         return queue.requestDrill(of, manifest, part, from, scratch, actor);
     }
 
@@ -211,8 +211,13 @@ public class Rehearsals {
                 .optional();
     }
 
+    /** Returns how much a drill may restore now. */
+    long bytesMax(Path scratch) {
+        return Math.min(settings.size().toBytes(), free(scratch) / SHARE_OF_FREE);
+    }
+
     /** Returns the folder below which drills restore. */
-    private Path scratch() {
+    Path scratch() {
         if (settings.folder().isEmpty()) {
             return own.folders().getFirst().resolve("drills");
         }
@@ -221,7 +226,7 @@ public class Rehearsals {
         return folder;
     }
 
-    private static long free(Path scratch) {
+    static long free(Path scratch) {
         Path there = scratch.toAbsolutePath();
         while (!Files.exists(there)) {
             there = Objects.requireNonNull(there.getParent());
@@ -237,7 +242,7 @@ public class Rehearsals {
      * Returns what to restore of a manifest: everything if that is small enough, otherwise a random part. That is a
      * random file, with as many of the folders around it as are small enough.
      */
-    private FilePath part(Experiment experiment, Manifest manifest, long bytesMax) {
+    static FilePath part(JdbcClient jdbc, String experiment, Manifest manifest, long bytesMax) {
         if (manifest.bytes() <= bytesMax && manifest.entries() <= ENTRIES_MAX) {
             return FilePath.ROOT;
         }
@@ -259,7 +264,7 @@ public class Rehearsals {
                         having sum(h.size_bytes) <= :bytes and count(*) <= :entries
                         order by length(a.path) limit 1
                         """)
-                .param("experiment", experiment.id())
+                .param("experiment", manifest.experimentId())
                 .param("manifest", manifest.number())
                 .param("bytes", bytesMax)
                 .param("entries", ENTRIES_MAX)
@@ -268,7 +273,7 @@ public class Rehearsals {
                 .orElseThrow(() -> Refusal.conflict(
                         "experiment",
                         "every file of %s is larger than a drill may be now, %s: free some space for drills, or increase DOZO_DRILL_SIZE",
-                        experiment.name(),
+                        experiment,
                         Size.text(bytesMax)));
     }
 }

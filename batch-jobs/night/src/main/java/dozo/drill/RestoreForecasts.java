@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -63,6 +64,13 @@ public class RestoreForecasts {
     /** Returns what restores from a site cost; empty while there are too few drills. */
     public Optional<RestoreCost> cost(int siteId) {
         return cost(drilled(siteId, DRILLS_MAX));
+    }
+
+    /** Returns the same, learnt from these restores too. */
+    Optional<RestoreCost> cost(int siteId, List<Measured> more) {
+        return RestoreCost.of(
+                Stream.concat(drilled(siteId, DRILLS_MAX).stream().map(RestoreForecasts::measured), more.stream())
+                        .toList());
     }
 
     /** Returns the forecast for one restore; empty while there are too few drills. */

@@ -55,6 +55,7 @@ final class CatalogueTables {
             "restore",
             "restore_finding",
             "drill",
+            "site_drill",
             "archive_restore",
             "flywheel_restored",
             "arrival",
@@ -64,7 +65,11 @@ final class CatalogueTables {
             "tag_file",
             "study",
             "study_series",
-            "image_series");
+            "image_series",
+            "checkpoint",
+            "cosignature",
+            "cosigned_checkpoint",
+            "refused_checkpoint");
 
     private static Map<String, String> leftOut() {
         Map<String, String> reasons = new LinkedHashMap<>();
@@ -72,7 +77,7 @@ final class CatalogueTables {
         reasons.put("service_lease", "about the services of this database");
         reasons.put("service_seen", "about the services of this database");
         reasons.put("receipt", "nothing is proven in a rebuilt catalogue: its receipts become found_copy");
-        for (String table : List.of("reading", "stored", "damage")) {
+        for (String table : List.of("reading", "challenge", "stored", "damage")) {
             reasons.put(table, "about receipts; the site is read anew");
         }
         reasons.put(
@@ -103,6 +108,7 @@ final class CatalogueTables {
         reasons.put("name_block", "made anew from the names of entries");
         reasons.put("unlisted_manifest", "noted anew with each manifest");
         reasons.put("kept_answer", "kept for a day only");
+        reasons.put("ledger_subtree", "computed anew from the ledger");
         return reasons;
     }
 

@@ -3,7 +3,7 @@ package dozo.restore;
 import dozo.copy.ManifestPart;
 import dozo.copy.ProvenRead;
 
-/** The archives and Flywheels that restores can send files to. The module of origins knows them. */
+/** The archives, Flywheels and XNATs that restores can send files to. The module of origins knows them. */
 public interface Archives {
 
     /**

@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** The folder that a restore fills, or a drill, whose folder is removed when it has ended. */
-final class TargetFolder {
+public final class TargetFolder {
 
     private static final Set<PosixFilePermission> OURS = PosixFilePermissions.fromString("rwx------");
 
@@ -123,7 +123,7 @@ final class TargetFolder {
      * @return its path without links
      * @throws Refusal if the folder above belongs to another user, who could exchange what is created in it
      */
-    static Path makeScratch(Path folder) throws IOException {
+    public static Path makeScratch(Path folder) throws IOException {
         Path above = requireNonNull(folder.getParent());
         if (!Files.exists(above)) {
             Files.createDirectories(above, PosixFilePermissions.asFileAttribute(OURS));
@@ -140,7 +140,7 @@ final class TargetFolder {
     }
 
     /** Removes the folder with all that is in it, whatever the modes of the restored folders; no link is followed. */
-    static void remove(Path folder) throws IOException {
+    public static void remove(Path folder) throws IOException {
         if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
             Files.setPosixFilePermissions(folder, OURS);
             List<Path> inside;

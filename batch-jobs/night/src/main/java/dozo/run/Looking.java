@@ -7,6 +7,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.manifest.IngestSettings;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Partners;
 import dozo.run.Agenda.Plan;
 import dozo.run.Look.Next;
 import dozo.run.Looks.UnderWay;
@@ -48,6 +49,7 @@ record Looking(
         Forecasts forecasts,
         Planning planning,
         Looks looks,
+        Partners partners,
         PaceWatch pace,
         IngestSettings settings,
         TransactionTemplate transaction) {
@@ -99,12 +101,14 @@ record Looking(
     /** Plans frozen experiments too: what their sources have lost is not looked at. */
     private int planAll(NightFlow flow) throws JobInterruptedException {
         RunPlan plan = planning.of(flow);
+        boolean codesOnly = partners.needsCodes(flow.site());
         int count = 0;
         List<Experiment> page = retries.page(flow.run(), 0);
         while (!page.isEmpty()) {
             for (Experiment experiment : page) {
                 flow.check();
-                if (Boolean.TRUE.equals(transaction.execute(_ -> plan.add(experiment, 0)))) {
+                if (mayBeSent(experiment, codesOnly, flow)
+                        && Boolean.TRUE.equals(transaction.execute(_ -> plan.add(experiment, 0)))) {
                     flow.ring();
                 }
                 count++;
@@ -114,6 +118,21 @@ record Looking(
         offers.looked(flow.run());
         flow.ring();
         return count;
+    }
+
+    /** Leaves out an experiment whose names the site's partner could read. */
+    private boolean mayBeSent(Experiment experiment, boolean codesOnly, NightFlow flow) {
+        boolean may = !codesOnly || experiment.names().areCodes();
+        if (!may) {
+            findings.add(
+                    flow.run(),
+                    new Finding(
+                            experiment.id(),
+                            Problem.SITE_REFUSED,
+                            "%s has no codes for names, so nothing of it is sent to a partner; register its source under another code, in a project with codes"
+                                    .formatted(experiment.name())));
+        }
+        return may;
     }
 
     /** Looks at the sources that the service offers, up to the limit, until it has read everything (ADR 0080). */
@@ -175,6 +194,7 @@ record Looking(
         private final Order order;
         private final Set<Integer> offered = new HashSet<>();
         private final Set<Integer> takenBack = new HashSet<>();
+        private final boolean codesOnly;
         private int kept;
         private long keptNanos = System.nanoTime();
         private int count;
@@ -182,6 +202,7 @@ record Looking(
         Window(NightFlow flow, List<Integer> first) {
             this.flow = flow;
             this.looks = Looking.this.looks.of(flow);
+            this.codesOnly = partners.needsCodes(flow.site());
             this.kept = offers.lookedAfter(flow.run());
             this.order = new Order(first, kept);
         }
@@ -367,7 +388,7 @@ record Looking(
                                                     .formatted(experiment.name())
                                             + " stop the service and run dozo rebuild-catalogue again"));
                 }
-                return !next.waits();
+                return !next.waits() && mayBeSent(experiment, codesOnly, flow);
             }
 
             /** Returns up to which number all have been read, except for those of the agenda, if these still have to be read. */

@@ -1,5 +1,7 @@
 package dozo.run;
 
+import dozo.certificate.Checkpoint;
+import dozo.certificate.Checkpoints;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
@@ -33,7 +35,13 @@ import org.springframework.stereotype.Component;
  */
 @Component
 record OwnFilesExamination(
-        OwnFiles own, Records records, Ledger ledger, Sites sites, BagExamination bags, Findings findings) {
+        OwnFiles own,
+        Records records,
+        Ledger ledger,
+        Checkpoints checkpoints,
+        Sites sites,
+        BagExamination bags,
+        Findings findings) {
 
     private static final int BATCH = 1_000;
 
@@ -48,7 +56,7 @@ record OwnFilesExamination(
         read(runId, siteId, experiment.id(), there, own.of(siteId, experiment.id()), reader);
     }
 
-    /** Reads the base records and the anchors. */
+    /** Reads the base records, the anchors and the checkpoints. */
     void examine(long runId, int siteId, SiteReader reader) throws RemoteException, InterruptedException {
         Map<FilePath, Long> there = files(reader, Records.FOLDER);
         Map<FilePath, Digest> known = own.of(siteId, null);
@@ -61,6 +69,13 @@ record OwnFilesExamination(
         Map<FilePath, Digest> anchors = new TreeMap<>();
         ledger.anchors(sites.find(siteId).orElseThrow().name())
                 .forEach(anchor -> anchors.put(Anchor.file(anchor.seq()), Digest.ofContent(anchor.line())));
+        Map<FilePath, Long> notes = files(reader, Checkpoint.FOLDER);
+        checkpoints.all().forEach(made -> {
+            FilePath file = Checkpoint.file(made.size(), made.note());
+            if (notes.containsKey(file)) {
+                anchors.put(file, Digest.ofText(made.note()));
+            }
+        });
         read(runId, siteId, null, Map.of(), anchors, reader);
     }
 
@@ -130,7 +145,7 @@ record OwnFilesExamination(
                     "the record of the catalogue %s %s; the next night writes a new one that does not need it"
                             .formatted(path, why));
         }
-        return path.startsWith(Anchor.FOLDER)
+        return path.startsWith(Anchor.FOLDER) || path.startsWith(Checkpoint.FOLDER)
                 ? new Finding(
                         null,
                         Problem.UNANCHORED,

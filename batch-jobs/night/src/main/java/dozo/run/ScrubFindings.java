@@ -8,9 +8,11 @@ import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.manifest.Manifests;
 import dozo.registry.Experiments.Experiment;
+import dozo.remote.Challenge;
 import dozo.send.DamageKind;
 import dozo.send.SiteCopy;
 import dozo.send.SiteReader.Seen;
+import dozo.verify.Challenges.Asked;
 import dozo.verify.Damages;
 import dozo.verify.Damages.Damage;
 import java.time.Instant;
@@ -71,6 +73,34 @@ record ScrubFindings(Damages damages, Manifests manifests, Findings findings, Le
                                     .formatted(copy.name(), copy.path(), message)));
             }
         }
+        store(runId, siteId, experiment, damaged, found, now);
+        return damaged.stream().map(Damage::entryNumber).toList();
+    }
+
+    /** Stores copies of which the site does not have all bytes, as two challenges about the same range have shown. */
+    void keepNotHeld(long runId, int siteId, Experiment experiment, List<Asked> wrong, Instant now) {
+        Map<SiteCopy, List<Asked>> byCopy = wrong.stream().collect(groupingBy(Asked::copy));
+        List<Damage> damaged = new ArrayList<>();
+        List<Finding> found = new ArrayList<>();
+        byCopy.forEach((copy, asked) -> {
+            long receipt = asked.stream()
+                    .mapToLong(one -> one.draw().receiptId())
+                    .max()
+                    .orElseThrow();
+            damaged.add(new Damage(copy.entryNumber(), receipt, DamageKind.ALTERED, null));
+            Challenge first = asked.getFirst().challenge();
+            found.add(new Finding(
+                    experiment.id(),
+                    Problem.NOT_HELD,
+                    copy.name(),
+                    "%s: the site does not have bytes %,d to %,d of its copy, %s: it answered two random challenges wrongly. Do not trust digests that it reports; ask its operator"
+                            .formatted(copy.name(), first.offset(), first.offset() + first.length() - 1, copy.path())));
+        });
+        store(runId, siteId, experiment, damaged, found, now);
+    }
+
+    private void store(
+            long runId, int siteId, Experiment experiment, List<Damage> damaged, List<Finding> found, Instant now) {
         damages.add(runId, experiment.id(), siteId, damaged, now);
         found.stream()
                 .collect(groupingBy(Finding::reason))
@@ -82,7 +112,6 @@ record ScrubFindings(Damages damages, Manifests manifests, Findings findings, Le
                     experiment.name(),
                     Map.of("run", runId, "copies", damaged.size()));
         }
-        return damaged.stream().map(Damage::entryNumber).toList();
     }
 
     /**

@@ -13,14 +13,19 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags and Dozo's own files, conclude.
+ * The job {@code scrub}: check the site, read stored copies again in partitions, challenge the site, examine the bags and Dozo's own files, conclude.
  * The job {@code homeScrub}: read sources again, conclude. A job instance is a run. The remaining work is the order of the queue in
  * Dozo's own tables, so that the next scrub continues after one that was stopped or died.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ScrubSettings.class)
 record ScrubJob(
-        JobRepository repository, NightFlows flows, ScrubSteps steps, HomeScrubSteps home, TransferSettings settings) {
+        JobRepository repository,
+        NightFlows flows,
+        ScrubSteps steps,
+        Challenging challenging,
+        HomeScrubSteps home,
+        TransferSettings settings) {
 
     static final String NAME = "scrub";
     static final String HOME = "homeScrub";
@@ -36,6 +41,7 @@ record ScrubJob(
                         .allowStartIfComplete(true)
                         .build())
                 .next(read())
+                .next(step("challenge", challenging::challenge).build())
                 .next(step("examine", steps::examine).build())
                 .next(step("examineOwn", steps::examineOwn).build())
                 .next(step("conclude", steps::conclude).build())

@@ -46,7 +46,15 @@ public record ScrubSettings(
 
         @Setting("whether copies and sources are read from the disk instead of memory, where possible")
         @DefaultValue("true")
-        boolean cold) {
+        boolean cold,
+
+        @Setting(
+                value =
+                        "how many random ranges of stored copies a scrub asks a site for; 688: if 1 % of the bytes is gone, it is noticed with a chance of 99.9 %; 0: none",
+                min = "0",
+                max = "100000")
+        @DefaultValue("688")
+        int challenges) {
 
     private static final String NEVER = "-";
 

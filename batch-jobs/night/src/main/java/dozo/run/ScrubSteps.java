@@ -19,6 +19,7 @@ import dozo.send.SiteFolders;
 import dozo.send.SiteReader;
 import dozo.send.SiteReader.Seen;
 import dozo.verify.Bags;
+import dozo.verify.Challenges;
 import dozo.verify.Damages;
 import dozo.verify.Damages.OpenDamages;
 import dozo.verify.Readings;
@@ -68,6 +69,7 @@ class ScrubSteps {
     private final AtSite site;
     private final PaceWatch pace;
     private final Readings readings;
+    private final Challenges challenges;
     private final Damages damages;
     private final Bags bags;
     private final Experiments experiments;
@@ -91,6 +93,7 @@ class ScrubSteps {
             AtSite site,
             PaceWatch pace,
             Readings readings,
+            Challenges challenges,
             Damages damages,
             Bags bags,
             Experiments experiments,
@@ -107,6 +110,7 @@ class ScrubSteps {
         this.site = site;
         this.pace = pace;
         this.readings = readings;
+        this.challenges = challenges;
         this.damages = damages;
         this.bags = bags;
         this.experiments = experiments;
@@ -143,8 +147,10 @@ class ScrubSteps {
     void read(NightFlow flow) throws RemoteException, JobInterruptedException, InterruptedException {
         Scrub scrub = scrubs.find(flow.run()).orElseThrow();
         ReadBudget budget = budgets.computeIfAbsent(flow.run(), _ -> new ReadBudget(scrub.bytesPerSecond()));
+        Duration kept =
+                scrub.keptForChallenges(runs.find(flow.run()).orElseThrow().startedAt());
         List<Due> read = List.of();
-        while (!scrub.isOver(clock.instant())) {
+        while (!scrub.isOver(clock.instant().plus(kept))) {
             flow.check();
             if (budget.await(PATIENCE)) {
                 List<Due> before = read;
@@ -216,6 +222,7 @@ class ScrubSteps {
             }
         }
         Scrub scrub = scrubs.find(runId).orElseThrow();
+        Challenges.Sums asked = challenges.sums(runId);
         ledger.append(
                 Ledger.SYSTEM,
                 "scrub.ended",
@@ -224,6 +231,10 @@ class ScrubSteps {
                         "copies", scrub.copiesRead(),
                         "bytes", scrub.bytesRead(),
                         "damaged", scrub.copiesDamaged(),
+                        "challengesHeld", asked.held(),
+                        "challengesWrong", asked.wrong(),
+                        "challengesUnknown", asked.unknown(),
+                        "challengesLeft", scrub.challengesLeft(),
                         "site", runs.find(runId).orElseThrow().site()));
     }
 

@@ -19,6 +19,9 @@ public class Scrubs {
     /** The first half of the advisory lock's key; the second is the run. */
     private static final int WORKS_ON_RUN = "dozo.run".hashCode();
 
+    /** What is kept of a scrub's time for challenges, at most. */
+    private static final Duration KEPT_MAX = Duration.ofMinutes(10);
+
     private final JdbcClient jdbc;
 
     /**
@@ -33,6 +36,7 @@ public class Scrubs {
      * @param copiesDamaged those that differ from their proven state
      * @param secondsBusy the duration of the commands at the site, summed over the partitions. Without a budget, the
      * site reads {@code bytesRead / (secondsBusy / partitions)} bytes a second
+     * @param challengesLeft random ranges that were drawn and not asked
      */
     public record Scrub(
             long runId,
@@ -46,7 +50,17 @@ public class Scrubs {
             long copiesRead,
             long bytesRead,
             long copiesDamaged,
-            double secondsBusy) {
+            double secondsBusy,
+            int challengesLeft) {
+
+        /** Returns how long before its end it reads no more, so that every scrub asks challenges. */
+        Duration keptForChallenges(Instant startedAt) {
+            if (until == null || !until.isAfter(startedAt)) {
+                return Duration.ZERO;
+            }
+            Duration tenth = Duration.between(startedAt, until).dividedBy(10);
+            return tenth.compareTo(KEPT_MAX) < 0 ? tenth : KEPT_MAX;
+        }
 
         /** Returns whether it begins no more. */
         boolean isOver(Instant now) {
@@ -116,6 +130,14 @@ public class Scrubs {
                 .param("bytes", read.bytes())
                 .param("damaged", read.damaged())
                 .param("seconds", read.seconds())
+                .param("run", runId)
+                .update();
+    }
+
+    /** Stores how many random ranges a scrub has drawn and not asked. */
+    void leave(long runId, int challenges) {
+        jdbc.sql("update scrub set challenges_left = :left where run_id = :run")
+                .param("left", challenges)
                 .param("run", runId)
                 .update();
     }

@@ -2,6 +2,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "certificate",
             "crypto",
             "db",
             "drill",

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dozo.certificate.Certificates;
+import dozo.certificate.Checkpoints;
+import dozo.certificate.LogKeys;
 import dozo.certificate.SigningKey;
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.ledger.LedgerTree;
 import dozo.record.CatalogueTables.Table;
 import dozo.record.Records.Made;
 import java.io.IOException;
@@ -62,7 +65,13 @@ class RecordsTest {
         return new Records(
                 new JdbcTemplate(of),
                 transactions,
-                new Certificates(client, transactions, ledger, signing, InstantSource.system()),
+                new Certificates(
+                        client,
+                        transactions,
+                        ledger,
+                        signing,
+                        new Checkpoints(client, ledger, new LedgerTree(client), new LogKeys(signing, signing, "test")),
+                        InstantSource.system()),
                 keys,
                 InstantSource.system());
     }

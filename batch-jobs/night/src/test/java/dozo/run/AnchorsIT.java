@@ -2,6 +2,9 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.certificate.Checkpoint;
+import dozo.certificate.Checkpoints;
+import dozo.certificate.SignedNote;
 import dozo.copy.Trees;
 import dozo.file.Problem;
 import dozo.ledger.Anchor;
@@ -19,6 +22,7 @@ import dozo.verify.LedgerVerification.Verified;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -129,6 +133,44 @@ class AnchorsIT extends NightAtSite {
         assertThat(only(anchors)).isEqualTo(written);
         assertThat(night.findings(run)).isEmpty();
         assertThat(night.get(LedgerVerification.class).verify().verdict()).isEqualTo(Verdict.INTACT);
+    }
+
+    /** In a folder of their own, where earlier versions of Dozo look at nothing. */
+    @Test
+    void eachNightLeavesASignedCheckpointOfTheAnchoredRow() throws Exception {
+        Path checkpoints = root.resolve(Checkpoint.FOLDER.toString());
+        night.complete();
+        Path first = only(checkpoints);
+        String note = Files.readString(first);
+        night.complete();
+
+        assertThat(Trees.in(checkpoints)).hasSize(2).startsWith(first);
+        assertThat(first).hasContent(note);
+        SignedNote read = SignedNote.of(note).orElseThrow();
+        assertThat(read.by(night.get(Checkpoints.class).key())).hasSize(1);
+        assertThat(Checkpoint.of(read.text()).orElseThrow().size())
+                .isEqualTo(Anchor.of(Files.readAllBytes(Trees.in(anchors).getFirst()))
+                        .orElseThrow()
+                        .seq());
+        assertThat(night.findings(night.scrub())).isEmpty();
+
+        Files.setPosixFilePermissions(first, PosixFilePermissions.fromString("rw-r--r--"));
+        Files.writeString(first, note + "x");
+        night.assertOnly(night.scrub(), Problem.UNANCHORED, ".dozo/checkpoints/0000");
+    }
+
+    @Test
+    void withoutTheKeyOfCheckpointsTheAnchorIsWrittenAndAFindingToo() throws Exception {
+        Path key = Night.KEYS.resolve("checkpoint-key");
+        Path kept = Files.move(key, key.resolveSibling("checkpoint-key.kept"));
+        try {
+            night.assertOnly(night.run(), Problem.UNANCHORED, "the file checkpoint-key is missing");
+        } finally {
+            Files.move(kept, key);
+        }
+        assertThat(Trees.in(anchors)).hasSize(1);
+        night.run();
+        only(root.resolve(Checkpoint.FOLDER.toString()));
     }
 
     /** Runs the queries that the documentation of the ledger gives to users without Dozo. */

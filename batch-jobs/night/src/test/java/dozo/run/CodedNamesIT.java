@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A project whose names are codes at the sites: no name of a source is there, and everything is as with any other project. */
 class CodedNamesIT extends NightAtSite {
@@ -86,6 +87,35 @@ class CodedNamesIT extends NightAtSite {
         Files.delete(
                 bag.resolve("data").resolve(names.of(FilePath.of("dangling")).toString()));
         Bagit.assertValid(bag);
+    }
+
+    @Test
+    void anExperimentWithoutCodesIsNotSentToAPartner() throws Exception {
+        writeNames();
+        night.register("E1", source);
+        night.get(Projects.class).setSiteNames("p", "kept", "test");
+        Path other = folder.resolve("other");
+        Night.write(other, Map.of(NAME, "of another"));
+        night.register("E2", other);
+        night.get(JdbcClient.class)
+                .sql("insert into partner (name, accepted, site_id) select name, 'Dozo partner', site_id from site")
+                .update();
+
+        Run refused = night.run();
+
+        assertThat(night.findings(refused))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_REFUSED))
+                .extracting(KeptFinding::message)
+                .asString()
+                .startsWith("p/E2 has no codes for names");
+        assertThat(root.resolve("p/E1/bagit.txt")).exists();
+        assertThat(root.resolve("p/E2")).doesNotExist();
+        assertThat(seen(root)).noneMatch(seen -> seen.contains(NAME));
+        assertThat(night.findings(night.run())).as("it stays open").hasSize(1);
+        night.get(JdbcClient.class).sql("delete from partner").update();
+        night.complete();
+        assertThat(root.resolve("p/E2/bagit.txt")).exists();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.alert.Alerts;
 import dozo.alert.Alerts.Changed;
@@ -108,6 +109,15 @@ class ConditionsTest {
                     "",
                     "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'BROKEN', 9, 1)",
                     "insert into ledger_verification (began_at, verdict, rows_checked, breaches) values (now(), 'INCOMPLETE', 9, 0)"),
+            new Seed(
+                    Kind.COMMITMENT_NOT_REPORTED,
+                    null,
+                    "MR",
+                    """
+                    insert into commitment (caller, transaction_uid, class_uids, instance_uids, asked_at, given_up_at)
+                    values ('MR', '1.2', '{1}', '{2}', now(), now() - interval '6 days')
+                    """,
+                    "update commitment set given_up_at = now() - interval '8 days'"),
             new Seed(Kind.NOBODY_STANDS_BY, null, "two", """
                     insert into service_seen (name, url, version, seen_at, stopped) values ('two', '', '1', now() - interval '1 hour', false)
                     """, "delete from service_seen"),
@@ -151,6 +161,60 @@ class ConditionsTest {
                 assertThat(alerts.evaluate(conditions.now())).isEqualTo(new Changed(0, 1));
             }
         }
+    }
+
+    /** Only a drill with the key, without differences, in time and within the promise, needs nobody. */
+    @Test
+    void drillsOfASiteNeedAPersonUntilOneWithTheKeyIsComplete() throws Exception {
+        SiteAddress nowhere = new SiteAddress("127.0.0.1", 1, "x", "/x", folder.resolve("key"), "ssh-ed25519 AAAA");
+        try (Night night = Night.on(nowhere, "dozo.drill.site-days=30", "dozo.drill.rto=1h")) {
+            assertThat(ofSiteDrills(night)).isEmpty();
+            night.update("""
+                    insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                    values ('nightlyBackup', 1, 'COMPLETE', 'x', now() - interval '31 days', now())
+                    """);
+            assertThat(ofSiteDrills(night)).containsExactlyInAnyOrder(Kind.SITE_UNREHEARSED, Kind.RTO_EXCEEDED);
+
+            night.update(siteDrill(true, "COMPLETE", "0 days", "3599"));
+            assertThat(ofSiteDrills(night)).isEmpty();
+
+            night.update(siteDrill(false, "FINDINGS", "0 days", "3599"));
+            assertThat(ofSiteDrills(night)).containsExactly(Kind.SITE_DRILL_FAILED);
+            night.update(siteDrill(false, "COMPLETE", "0 days", "3599"));
+            assertThat(ofSiteDrills(night)).containsExactly(Kind.SITE_DRILL_FAILED);
+            night.update(siteDrill(true, "BROKEN_OFF", "0 days", "3599"));
+            night.update(siteDrill(true, "COMPLETE", "0 days", "3601"));
+            assertThat(ofSiteDrills(night)).containsExactly(Kind.RTO_EXCEEDED);
+            night.update(siteDrill(true, "COMPLETE", "0 days", "null"));
+            assertThat(ofSiteDrills(night)).containsExactly(Kind.RTO_EXCEEDED);
+            night.update(siteDrill(true, "FAILED", "0 days", "null"));
+            night.update(siteDrill(true, "COMPLETE", "31 days", "3599"));
+            assertThat(ofSiteDrills(night)).containsExactly(Kind.SITE_UNREHEARSED);
+            night.update(siteDrill(true, "COMPLETE", "-1 days", "3599"));
+            assertThat(ofSiteDrills(night))
+                    .as("in the future, before a clock was set back")
+                    .contains(Kind.SITE_UNREHEARSED);
+
+            assertThatThrownBy(() -> night.update("update site_drill set state = 'COMPLETE'"))
+                    .hasMessageContaining("are evidence");
+            assertThatThrownBy(() -> night.update("delete from site_drill")).hasMessageContaining("are evidence");
+        }
+    }
+
+    private static List<Kind> ofSiteDrills(Night night) {
+        Set<Kind> kinds = Set.of(Kind.SITE_DRILL_FAILED, Kind.SITE_UNREHEARSED, Kind.RTO_EXCEEDED);
+        return night.get(Conditions.class).now().stream()
+                .map(Condition::kind)
+                .filter(kinds::contains)
+                .toList();
+    }
+
+    private static String siteDrill(boolean keyed, String state, String ago, String most) {
+        return """
+                insert into site_drill (site_id, state, keyed, lists_only, scratch, requested_by, requested_at, ended_at, evidence)
+                values (1, '%s', %s, true, 'site-drill-' || gen_random_uuid(), 'x', now(), now() - interval '%s',
+                        '{"differences": 0, "rtoMostSeconds": %s}')
+                """.formatted(state, keyed, ago, most);
     }
 
     /** What its source, its waiting or its freeze is, needs nobody; what its copies are, does. */

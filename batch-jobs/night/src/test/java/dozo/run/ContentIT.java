@@ -2,6 +2,7 @@ package dozo.run;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.content.Verdict.State;
@@ -28,6 +29,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.zip.GZIPOutputStream;
@@ -396,6 +398,69 @@ class ContentIT {
                 """);
 
         assertThat(seriesBytes()).containsExactly((Long) null);
+    }
+
+    private List<String> paths(int manifest, String... series) {
+        return night.get(AllSeries.class).paths(night.experiment().id(), manifest, List.of(series)).stream()
+                .map(FilePath::toString)
+                .toList();
+    }
+
+    private void assertUnknown(String message, int manifest, String... series) {
+        assertThatThrownBy(() -> paths(manifest, series)).hasMessage(message);
+    }
+
+    @Test
+    void theFilesOfASeriesAreSelectedInTheirManifestAFolderWithNothingElseAsOne() throws Exception {
+        open();
+        for (String each : List.of("pure", "mixed", "pure/below")) {
+            Files.createDirectory(source.resolve(each));
+        }
+        instance("pure/a-1", "7", 1);
+        instance("pure/a-2", "7", 2);
+        instance("pure/below/a-3", "7", 3);
+        instance("mixed/a-4", "7", 4);
+        instance("mixed/b-1", "8", 1);
+        Files.writeString(source.resolve("mixed/text"), "no image");
+        night.complete();
+        Files.delete(source.resolve("mixed/a-4"));
+        instance("mixed/b-2", "8", 2);
+        night.complete();
+
+        assertThat(paths(1, "1.2.7")).containsExactly("mixed/a-4", "pure/a-1", "pure/a-2", "pure/below");
+        assertThat(paths(2, "1.2.7")).containsExactly("pure/a-1", "pure/a-2", "pure/below");
+        assertThat(paths(1, "1.2.8")).containsExactly("mixed/b-1");
+        assertThat(paths(2, "1.2.8", "1.2.7"))
+                .containsExactly("mixed/b-1", "mixed/b-2", "pure/a-1", "pure/a-2", "pure/below");
+        assertThat(paths(1)).isEmpty();
+        assertUnknown("manifest 1 has no file of series 1.2.9, or none was read yet", 1, "1.2.7", "1.2.9");
+        assertThatThrownBy(() -> paths(1, Collections.nCopies(1_001, "1.2.7").toArray(String[]::new)))
+                .hasMessage("expected at most 1000 series");
+    }
+
+    @Test
+    void anExperimentOfOneSeriesIsSelectedAsAWholeAndOneThatIsGoneIsNotThere() throws Exception {
+        open();
+        instance("a-1", "7", 1);
+        night.complete();
+        assertThat(night.get(AllSeries.class).paths(night.experiment().id(), 1, List.of("1.2.7")))
+                .containsExactly(FilePath.ROOT);
+
+        Files.delete(source.resolve("a-1"));
+        instance("b-1", "8", 1);
+        night.complete();
+        assertUnknown("manifest 2 has no file of series 1.2.7, or none was read yet", 2, "1.2.7");
+    }
+
+    /** NB: a file without a number, or that was read by an earlier version, may belong to any series. */
+    @Test
+    void nothingIsSelectedBySeriesWhileThatOfAFileIsUnknown() throws Exception {
+        open();
+        instance("a-1", "7", 1);
+        instance("odd", "7", -1);
+        night.complete();
+
+        assertUnknown("the series of 1 DICOM files in manifest 1 are unknown: select by path or pattern", 1, "1.2.7");
     }
 
     @Test

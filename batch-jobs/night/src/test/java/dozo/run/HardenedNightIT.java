@@ -74,6 +74,8 @@ class HardenedNightIT extends NightAtSite {
 
         Run scrub = night.scrub();
         night.assertComplete(scrub);
+        assertThat(night.texts("select distinct method || ' ' || result from challenge"))
+                .containsExactly("challenge@dozo HELD");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.certificate.LogKeys;
 import dozo.certificate.SigningKey;
 import dozo.db.ActiveService;
 import dozo.db.Starts;
@@ -118,6 +119,16 @@ final class Jobs {
             SigningKey key = new SigningKey(Night.KEYS.resolve("certificate-key"));
             key.create();
             return key;
+        }
+
+        @Bean
+        LogKeys logKeys() {
+            LogKeys keys = new LogKeys(
+                    new SigningKey(Night.KEYS.resolve("checkpoint-key")),
+                    new SigningKey(Night.KEYS.resolve("witness-key")),
+                    "test.example.org/ledger");
+            keys.create();
+            return keys;
         }
 
         @Bean

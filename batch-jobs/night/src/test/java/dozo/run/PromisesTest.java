@@ -38,7 +38,7 @@ class PromisesTest {
             jdbc,
             readings,
             new HomeReadings(template),
-            new ScrubSettings(Duration.ofDays(90), Duration.ofDays(365), 25, "-", DataSize.ofBytes(0), true),
+            new ScrubSettings(Duration.ofDays(90), Duration.ofDays(365), 25, "-", DataSize.ofBytes(0), true, 688),
             () -> NOW);
     private final ReadingCosts costs = new ReadingCosts(jdbc, readings);
 

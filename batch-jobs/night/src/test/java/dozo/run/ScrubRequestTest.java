@@ -43,7 +43,7 @@ class ScrubRequestTest {
     }
 
     private static ScrubSettings settings(Duration homeAge) {
-        return new ScrubSettings(Duration.ofDays(90), homeAge, 25, "-", DataSize.ofBytes(0), true);
+        return new ScrubSettings(Duration.ofDays(90), homeAge, 25, "-", DataSize.ofBytes(0), true, 688);
     }
 
     private static ScrubRequest home(@Nullable String site, Duration maxAge) {

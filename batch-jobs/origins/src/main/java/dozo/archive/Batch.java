@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The bytes of some instances, in a temporary file without a name, so that nothing of them is left if the process dies.
+ * The bytes of some instances, or of one file, in a temporary file without a name, so that nothing of them is left if the process dies.
  * Safe for use by several threads at different places.
  */
 final class Batch implements AutoCloseable {
@@ -22,6 +22,7 @@ final class Batch implements AutoCloseable {
     private static final int COPY_BYTES = 1 << 16;
 
     private final FileChannel file;
+    private long appended;
 
     Batch() throws IOException {
         Path path = Files.createTempFile("dozo-", ".instances");
@@ -34,6 +35,47 @@ final class Batch implements AutoCloseable {
         for (long at = offset; left.hasRemaining(); ) {
             at += file.write(left, at);
         }
+    }
+
+    /** Returns a stream that writes one byte after the other; used by one thread, and not closed. */
+    OutputStream append() {
+        return new OutputStream() {
+            @Override
+            public void write(int one) throws IOException {
+                write(new byte[] {(byte) one}, 0, 1);
+            }
+
+            @Override
+            public void write(byte[] from, int offset, int count) throws IOException {
+                Batch.this.write(from, offset, count, appended);
+                appended += count;
+            }
+        };
+    }
+
+    /** Returns how many bytes were appended. */
+    long sizeBytes() {
+        return appended;
+    }
+
+    /** Returns what was appended as the body of a request. */
+    Upload whole() {
+        return new Upload() {
+            @Override
+            public String type() {
+                return "application/octet-stream";
+            }
+
+            @Override
+            public long lengthBytes() {
+                return appended;
+            }
+
+            @Override
+            public void writeTo(OutputStream out) throws IOException {
+                read(0, appended).transferTo(out);
+            }
+        };
     }
 
     /** Returns a part of it; it is not closed by closing the stream. */

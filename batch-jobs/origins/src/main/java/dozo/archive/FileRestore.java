@@ -8,7 +8,7 @@ import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.Writes;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.List;
@@ -78,22 +78,23 @@ final class FileRestore {
             throw new NotRestored("flywheel.json does not state its name");
         }
         try (Batch bytes = new Batch()) {
-            Read read = new Read(bytes);
-            site.into(new Throttled(read, throttle), copy.place(), copy.digest());
-            byte[] sha384 = read.digest.digest();
+            DigestOutputStream digested = new DigestOutputStream(bytes.append(), sha384());
+            site.into(new Throttled(digested, throttle), copy.place(), copy.digest());
+            byte[] sha384 = digested.getMessageDigest().digest();
+            long sizeBytes = bytes.sizeBytes();
             String path = "%s/files/%s".formatted(container, Writes.segment(name));
-            There there = there(path, read.length, sha384, copy.digest());
+            There there = there(path, sizeBytes, sha384, copy.digest());
             if (there == There.OTHER && !replaces) {
                 return new Outcome.Differs(false);
             }
             boolean sends = there != There.EQUAL;
             if (sends) {
-                ObjectNode metadata = metadata(sealed, name, read.length);
+                ObjectNode metadata = metadata(sealed, name, sizeBytes);
                 Upload upload = new Upload();
                 there = writes.ensure(
                         "the file",
                         () -> {
-                            There now = there(path, read.length, sha384, copy.digest());
+                            There now = there(path, sizeBytes, sha384, copy.digest());
                             boolean ended = now == There.EQUAL || (now == There.OTHER && upload.done);
                             return ended ? Optional.of(now) : Optional.empty();
                         },
@@ -149,35 +150,11 @@ final class FileRestore {
                 .orElseThrow(() -> new DeliveryException(Trouble.GONE, "Flywheel has the file no more"));
     }
 
-    /** Keeps the bytes, and digests them as Flywheel does. */
-    private static final class Read extends OutputStream {
-
-        private final Batch bytes;
-        private final MessageDigest digest = sha384();
-        private long length;
-
-        Read(Batch bytes) {
-            this.bytes = bytes;
-        }
-
-        @Override
-        public void write(int one) throws IOException {
-            write(new byte[] {(byte) one}, 0, 1);
-        }
-
-        @Override
-        public void write(byte[] from, int offset, int count) throws IOException {
-            bytes.write(from, offset, count, length);
-            digest.update(from, offset, count);
-            length += count;
-        }
-
-        private static MessageDigest sha384() {
-            try {
-                return MessageDigest.getInstance("SHA-384");
-            } catch (NoSuchAlgorithmException e) {
-                throw new IllegalStateException("every Java platform has SHA-384", e);
-            }
+    private static MessageDigest sha384() {
+        try {
+            return MessageDigest.getInstance("SHA-384");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-384", e);
         }
     }
 }

@@ -1,11 +1,8 @@
 package dozo.archive;
 
-import dozo.copy.Inventory.Item;
-import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.ManifestPart;
 import dozo.copy.ProvenRead;
 import dozo.file.FilePath;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -25,7 +22,6 @@ final class FlywheelJson {
     static final FilePath PLACE = FilePath.of("flywheel.json");
 
     private static final String FORMAT = "dozo-flywheel-1";
-    private static final int BYTES_MAX = 64 << 20;
     private static final String ID = "[A-Za-z0-9][A-Za-z0-9_.-]{0,127}";
 
     private final List<SealedContainer> containers = new ArrayList<>();
@@ -42,24 +38,12 @@ final class FlywheelJson {
      * @throws IOException if the manifest has none, or it cannot be read
      */
     static FlywheelJson read(ManifestPart part, ProvenRead site) throws IOException, InterruptedException {
-        Item item = part.find(PLACE)
-                .orElseThrow(() -> new IOException(
-                        "the manifest has no flywheel.json, so the group, project, subject and labels are unknown:"
-                                + " restore it into a folder, and upload the files with Flywheel's own client"));
-        StoredCopy copy = item.copy();
-        if (copy == null) {
-            throw new IOException("flywheel.json was never verified at the site; restore an earlier manifest");
-        }
-        if (item.entry().facts().sizeBytes() > BYTES_MAX) {
-            throw new IOException("flywheel.json is larger than %d bytes".formatted(BYTES_MAX));
-        }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try {
-            site.into(bytes, copy.place(), copy.digest());
-        } catch (ProvenRead.Differs e) {
-            throw new IOException("the copy of flywheel.json is not what was verified; check the site's disks", e);
-        }
-        return of(bytes.toByteArray());
+        return of(SealedFile.read(
+                part,
+                site,
+                PLACE,
+                "the group, project, subject and labels are unknown:"
+                        + " restore it into a folder, and upload the files with Flywheel's own client"));
     }
 
     static FlywheelJson of(byte[] bytes) throws IOException {

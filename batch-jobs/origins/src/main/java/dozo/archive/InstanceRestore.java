@@ -8,6 +8,7 @@ import dozo.copy.ProvenRead;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
+import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
 import dozo.restore.ArchiveRestore;
@@ -17,11 +18,14 @@ import dozo.send.Throttle;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.dicom.DataSet;
 import dozo.source.dicom.HeaderReader;
+import dozo.source.dicom.Tag;
 import dozo.source.dicomweb.Archive;
 import dozo.source.dicomweb.Archive.Sent;
 import dozo.source.dicomweb.Archive.There;
+import dozo.source.dicomweb.Spool;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +34,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Restores the DICOM instances of a manifest into an archive, a batch at a time: reads them from the site, looks what
@@ -47,6 +52,8 @@ final class InstanceRestore implements ArchiveRestore {
     /** So many instances that fail one after the other are the archive's fault, not their own. */
     private static final int FAILURES_IN_A_ROW_MAX = 8;
 
+    private static final String PAST = "a later file of this restore has the same SOPInstanceUID";
+
     private final ManifestPart part;
     private final ProvenRead site;
     private final Opening opening;
@@ -63,6 +70,12 @@ final class InstanceRestore implements ArchiveRestore {
      * the second must not replace the first.
      */
     private final Set<Digest> done = new HashSet<>();
+
+    /** The numbers of the latest entries of instances that an origin delivered with several contents, by their first places. */
+    private final Map<FilePath, Integer> latest = new HashMap<>();
+
+    /** The SOPInstanceUIDs of those that were read. */
+    private final Map<FilePath, String> latestUids = new HashMap<>();
 
     private final List<Item> waiting = new ArrayList<>();
     private long waitingBytes;
@@ -90,11 +103,42 @@ final class InstanceRestore implements ArchiveRestore {
         try (Archive archive = opening.open();
                 Batch batch = new Batch()) {
             Round round = new Round(archive, batch);
-            part.items(item -> take(item, round));
-            round.run();
+            part.items(this::compareAge);
+            takeAll(false, round);
+            if (!latest.isEmpty()) {
+                takeAll(true, round);
+            }
             tally.allTaken();
         }
         return progress();
+    }
+
+    private void compareAge(Item item) {
+        FilePath path = item.entry().path();
+        FilePath first = Spool.firstPlace(path);
+        if (item.copy() != null && !first.equals(path)) {
+            latest.merge(first, item.entry().number(), Math::max);
+        }
+    }
+
+    private boolean mayBePast(Entry entry) {
+        return latest.getOrDefault(Spool.firstPlace(entry.path()), 0) > entry.number();
+    }
+
+    /** Returns whether this restore has a later content of the same instance. */
+    private boolean isPast(Fetched each) {
+        Entry entry = each.entry();
+        return mayBePast(entry) && each.sopUid().equals(latestUids.get(Spool.firstPlace(entry.path())));
+    }
+
+    /** @param past only entries with an earlier content; otherwise only the others */
+    private void takeAll(boolean past, Round round) throws IOException, InterruptedException {
+        part.items(item -> {
+            if (mayBePast(item.entry()) == past) {
+                take(item, round);
+            }
+        });
+        round.run();
     }
 
     private void take(Item item, Round round) throws IOException, InterruptedException {
@@ -131,6 +175,7 @@ final class InstanceRestore implements ArchiveRestore {
         /** Sends the waiting files. */
         void run() throws IOException, InterruptedException {
             List<Fetched> fetched = fetched();
+            fetched.forEach(InstanceRestore.this::noteLatest);
             waiting.clear();
             waitingBytes = 0;
             List<Fetched> left = missing(fetched, false);
@@ -193,17 +238,44 @@ final class InstanceRestore implements ArchiveRestore {
                 switch (there.getOrDefault(each.offset(), There.ABSENT)) {
                     case EQUAL -> verified(each, sent);
                     case OTHER -> other.add(each);
-                    case ABSENT -> missing.add(each);
+                    case ABSENT -> {
+                        if (isPast(each)) {
+                            notSent(each.entry(), Problem.NOT_SENT, PAST);
+                        } else {
+                            missing.add(each);
+                        }
+                    }
                 }
             }
             for (Fetched each : other) {
-                if (replaces && !done.contains(Digest.ofText(each.sopUid()))) {
+                String kept = kept(each);
+                if (kept == null) {
                     missing.add(each);
                 } else {
-                    differs(each, replaces ? "another file of this restore has the same SOPInstanceUID" : "");
+                    differs(each, kept);
                 }
             }
             return missing;
+        }
+
+        /** Returns why other bytes in the archive stay, beside that nobody asked to replace them; null: they may be replaced. */
+        private @Nullable String kept(Fetched each) throws IOException, InterruptedException {
+            if (isPast(each)) {
+                return PAST;
+            }
+            if (!replaces) {
+                return "";
+            }
+            if (done.contains(Digest.ofText(each.sopUid()))) {
+                return "another file of this restore has the same SOPInstanceUID";
+            }
+            Optional<Digest> theirs = patient(archive.dataSet(each.proof().identity()));
+            Optional<Digest> ours = patient(new HeaderReader().dataSet(batch.read(each.offset(), each.sizeBytes())));
+            return theirs.isPresent() && theirs.equals(ours) ? null : "it is not known to be of the same patient";
+        }
+
+        private static Optional<Digest> patient(Optional<DataSet> dataSet) {
+            return dataSet.map(DataSet::attributes).map(all -> all.get(Tag.PATIENT_ID.number()));
         }
 
         private Map<Long, There> there(List<Fetched> all) throws IOException, InterruptedException {
@@ -307,6 +379,13 @@ final class InstanceRestore implements ArchiveRestore {
                     Problem.ARCHIVE_DIFFERS,
                     "the archive has other bytes under the same SOPInstanceUID%s: %s"
                             .formatted(when.isEmpty() ? "" : ", " + when, difference));
+        }
+    }
+
+    private void noteLatest(Fetched each) {
+        FilePath first = Spool.firstPlace(each.entry().path());
+        if (Integer.valueOf(each.entry().number()).equals(latest.get(first))) {
+            latestUids.put(first, each.sopUid());
         }
     }
 

@@ -6,6 +6,7 @@ import dozo.collect.Flywheels;
 import dozo.collect.OriginKind;
 import dozo.collect.Origins;
 import dozo.collect.Origins.Origin;
+import dozo.collect.Xnats;
 import dozo.copy.ManifestPart;
 import dozo.copy.ProvenRead;
 import dozo.registry.Refusal;
@@ -14,16 +15,16 @@ import dozo.restore.Archives;
 import dozo.restore.Target;
 import dozo.send.Throttle;
 import dozo.source.delivery.Pause;
+import dozo.source.delivery.Server;
 import dozo.source.dicomweb.Archive;
-import dozo.source.dicomweb.Server;
 import dozo.source.flywheel.Flywheel;
+import dozo.source.xnat.Xnat;
 import java.time.InstantSource;
-import java.util.Optional;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
 /**
- * The archives that are registered as origins of the kinds {@code dicomweb} and {@code flywheel}, also those that no night
+ * The archives that are registered as origins of the kinds {@code dicomweb}, {@code flywheel} and {@code xnat}, also those that no night
  * looks at.
  */
 @Component
@@ -48,10 +49,12 @@ class OriginArchives implements Archives {
     @Override
     public void check(String name) {
         Origin origin = origin(name);
-        if (origin.terms().kind() == OriginKind.FLYWHEEL) {
-            flywheel(origin).close();
-        } else {
-            var _ = DicomServers.of(origin);
+        switch (origin.terms().kind()) {
+            case FLYWHEEL -> flywheel(origin).close();
+            case XNAT -> xnat(origin).close();
+            case DICOMWEB, TREE -> {
+                var _ = DicomServers.of(origin);
+            }
         }
     }
 
@@ -68,15 +71,20 @@ class OriginArchives implements Archives {
         return Flywheels.of(origin, settings.limits(), clock);
     }
 
+    private Xnat xnat(Origin origin) {
+        return Xnats.of(origin, settings.limits(), clock);
+    }
+
     @Override
     public ArchiveRestore restore(Target.Archive archive, ManifestPart part, ProvenRead site) {
         Throttle throttle = new Throttle(archives.rate().toBytes());
-        Optional<Origin> flywheel =
-                origins.find(archive.origin()).filter(origin -> origin.terms().kind() == OriginKind.FLYWHEEL);
-        if (flywheel.isPresent()) {
-            Origin origin = flywheel.get();
+        Origin origin = origins.find(archive.origin()).orElse(null);
+        if (origin != null && origin.terms().kind() == OriginKind.FLYWHEEL) {
             return new SessionRestore(
                     part, site, () -> flywheel(origin), ids.of(origin.id()), archive.replaces(), throttle);
+        }
+        if (origin != null && origin.terms().kind() == OriginKind.XNAT) {
+            return new XnatRestore(part, site, () -> xnat(origin), archive.replaces(), throttle);
         }
         return new InstanceRestore(
                 part,

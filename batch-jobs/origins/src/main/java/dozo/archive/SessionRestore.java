@@ -14,9 +14,6 @@ import dozo.restore.ArchiveRestore;
 import dozo.send.Crew;
 import dozo.send.SiteReader;
 import dozo.send.Throttle;
-import dozo.source.delivery.DeliveryException;
-import dozo.source.delivery.Patience;
-import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.Flywheel;
 import dozo.source.flywheel.Writes;
 import java.io.IOException;
@@ -38,16 +35,13 @@ final class SessionRestore implements ArchiveRestore {
     /** Files of a container that are restored at the same time. Each of them lies in a temporary file meanwhile. */
     private static final int AT_ONCE = 4;
 
-    /** Troubles that all other requests would have, too. */
-    private static final Set<Trouble> ENDS_ALL = Set.of(Trouble.KEY_REFUSED, Trouble.DENIED, Trouble.REDIRECTED);
-
     private final ManifestPart part;
     private final ProvenRead site;
     private final Opening opening;
     private final RestoredIds.Of ids;
     private final boolean replaces;
     private final Throttle throttle;
-    private final Patience patience = new Patience();
+    private final Tries tries = new Tries();
 
     /** The files that can be restored, by their paths in the tree; and all that are selected and described. */
     private final Map<FilePath, Item> items = new HashMap<>();
@@ -59,10 +53,6 @@ final class SessionRestore implements ArchiveRestore {
     /** Opens the Flywheel. */
     interface Opening {
         Flywheel open();
-    }
-
-    private interface Step {
-        void run() throws IOException, InterruptedException;
     }
 
     SessionRestore(
@@ -125,7 +115,7 @@ final class SessionRestore implements ArchiveRestore {
         String[] path = new String[1];
         // NB: a Flywheel that does not answer about the first container would not answer about any.
         boolean isFirst = container.kind() == ContainerKind.GROUP;
-        String failed = failure(isFirst, () -> {
+        String failed = tries.failure(isFirst, () -> {
             Containers.Found found = containers.bring(container);
             path[0] = found.path();
             if (!found.differing().isEmpty()) {
@@ -176,7 +166,7 @@ final class SessionRestore implements ArchiveRestore {
             tally.notSent(place, Problem.NOT_SENT, "%s was not restored".formatted(holder.shown()));
             return;
         }
-        String failed = failure(false, () -> bring(file, place, container, item, files));
+        String failed = tries.failure(false, () -> bring(file, place, container, item, files));
         if (failed != null) {
             tally.notSent(place, Problem.NOT_SENT, failed);
         }
@@ -210,25 +200,6 @@ final class SessionRestore implements ArchiveRestore {
             tally.notSent(place, Problem.MISMATCHED, "the copy is not what was verified; check the site's disks");
         } catch (RemoteException e) {
             tally.notSent(place, SiteReader.problem(e), "cannot be read at the site: " + e.getMessage());
-        }
-    }
-
-    /** Returns why a step failed that does not prevent the others; null if it did not. */
-    private @Nullable String failure(boolean endsAll, Step step) throws IOException, InterruptedException {
-        try {
-            return patience.ask(() -> {
-                        step.run();
-                        return true;
-                    })
-                    ? null
-                    : "";
-        } catch (NotRestored e) {
-            return String.valueOf(e.getMessage());
-        } catch (DeliveryException e) {
-            if (endsAll || ENDS_ALL.contains(e.trouble()) || patience.isOver()) {
-                throw e;
-            }
-            return String.valueOf(e.getMessage());
         }
     }
 

@@ -1,4 +1,4 @@
-/** Sends restored DICOM instances and sessions back into the archives and Flywheels that experiments are collected from. */
+/** Sends restored DICOM instances and sessions back into the archives, Flywheels and XNATs that experiments are collected from. */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
@@ -13,7 +13,8 @@
             "source :: delivery",
             "source :: dicom",
             "source :: dicomweb",
-            "source :: flywheel"
+            "source :: flywheel",
+            "source :: xnat"
         })
 package dozo.archive;
 

@@ -89,6 +89,9 @@ public class Arrivals {
             row.getObject("experiment_id", Integer.class),
             dismissal(row));
 
+    /** Why a restored item is dismissed. */
+    private static final String RESTORED = "restored from an experiment that is here already";
+
     private final JdbcClient jdbc;
     private final Experiments experiments;
     private final Origins origins;
@@ -347,8 +350,8 @@ public class Arrivals {
     }
 
     /**
-     * Stores the result of a look: items that are new, changed, moved or listed again. Returns how many are new or
-     * changed.
+     * Stores the result of a look: items that are new, changed, moved or listed again. New ones that were restored from an
+     * experiment are dismissed at once: accepted, they would be there twice. Returns how many are new or changed.
      */
     int told(Origin origin, List<Offer> offers, Set<String> changed) {
         int known = bind(jdbc.sql("""
@@ -376,13 +379,22 @@ public class Arrivals {
                 .update();
         int added = bind(jdbc.sql("""
                         insert into arrival (origin_id, item, state, theirs, project_id, code, title, modality, scanner, acquired_on,
-                                             files_told, bytes_told, waiting, first_seen_at, changed_at)
+                                             files_told, bytes_told, waiting, first_seen_at, changed_at,
+                                             dismissed_at, dismissed_by, dismissed_reason)
                         select o.origin_id, t.item, 'OFFERED', t.theirs, %s, t.code, t.title, t.modality, t.scanner, t.day::date,
-                               t.files, t.bytes, true, :now, :now
+                               t.files, t.bytes, not restored, :now, :now,
+                               case when restored then :now::timestamptz end, case when restored then :system end, case when restored then :reason end
                         from %s join origin o on o.origin_id = :origin
+                        cross join lateral (
+                            select exists (
+                                select from flywheel_restored r join arrival a on a.item = r.old_id and a.experiment_id is not null
+                                where r.origin_id = :origin and r.kind in ('session', 'project') and r.new_id = t.item) as restored) r
                         where not exists (select from arrival a where a.origin_id = :origin and a.item = t.item)
                         on conflict do nothing
-                        """.formatted(MAPPED, TOLD)), origin, offers).update();
+                        """.formatted(MAPPED, TOLD)), origin, offers)
+                .param("system", Ledger.SYSTEM)
+                .param("reason", RESTORED)
+                .update();
         return known + added;
     }
 

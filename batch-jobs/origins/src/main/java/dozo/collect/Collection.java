@@ -120,7 +120,7 @@ public class Collection implements Collecting {
     public void erase(int experiment) {
         jdbc.sql("""
                         select e.source_root as tree, o.spool from experiment e join arrival a using (experiment_id) join origin o using (origin_id)
-                        where e.experiment_id = :experiment and e.source_kind in ('flywheel', 'dicom')
+                        where e.experiment_id = :experiment and e.source_kind in ('flywheel', 'dicom', 'xnat')
                         """)
                 .param("experiment", experiment)
                 .query(Rows.of(Delivered.class))

@@ -4,7 +4,7 @@ import dozo.collect.Origins.Origin;
 import dozo.file.Malformed;
 import dozo.registry.GivenPaths;
 import dozo.registry.Refusal;
-import dozo.source.dicomweb.Server;
+import dozo.source.delivery.Server;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -21,7 +21,9 @@ public final class DicomServers {
     public static Server of(Origin origin) {
         if (origin.terms().kind() != OriginKind.DICOMWEB) {
             throw new Refusal(
-                    "origin", "origin %s is not of the kind dicomweb or flywheel; choose another one", origin.name());
+                    "origin",
+                    "origin %s is not of the kind dicomweb, flywheel or xnat; choose another one",
+                    origin.name());
         }
         return of(origin.terms());
     }

@@ -167,7 +167,7 @@ class FlywheelCollector implements Collector {
         }
     }
 
-    private static boolean passes(Trouble trouble) {
+    static boolean passes(Trouble trouble) {
         return switch (trouble) {
             case UNREACHABLE, DROPPED, STALLED, SERVER_FAULT, BUSY -> true;
             default -> false;

@@ -8,6 +8,7 @@ import java.util.Optional;
 public enum OriginKind implements Worded {
     FLYWHEEL(SourceKind.FLYWHEEL),
     DICOMWEB(SourceKind.DICOM),
+    XNAT(SourceKind.XNAT),
     /** Folders on the service's machine, which stay where they are. */
     TREE(SourceKind.FILESYSTEM);
 

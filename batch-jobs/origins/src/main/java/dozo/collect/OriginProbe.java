@@ -6,6 +6,7 @@ import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.dicomweb.Orthanc;
 import dozo.source.flywheel.Flywheel;
+import dozo.source.xnat.Xnat;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -42,6 +43,11 @@ public final class OriginProbe {
             case DICOMWEB -> {
                 try (Orthanc orthanc = DicomwebCollector.open(terms, ONE_TRY, clock)) {
                     orthanc.ask();
+                }
+            }
+            case XNAT -> {
+                try (Xnat xnat = XnatCollector.open(terms, ONE_TRY, clock)) {
+                    xnat.ask();
                 }
             }
             case TREE -> {}

@@ -205,7 +205,7 @@ class OriginRecheck implements Rechecking {
             case DICOMWEB ->
                 "Delete the instance there, then send the copy: dozo restore %s --to orthanc %s"
                         .formatted(due.name(), origin.name());
-            case FLYWHEEL, TREE ->
+            case FLYWHEEL, XNAT, TREE ->
                 "Restore the copy, and upload it there: dozo restore %s --path FILE FOLDER".formatted(due.name());
         };
     }

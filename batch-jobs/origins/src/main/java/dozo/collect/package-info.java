@@ -15,6 +15,7 @@
             "source :: dicomweb",
             "source :: flywheel",
             "source :: tree",
+            "source :: xnat",
             "suggest",
             "verify",
             "worklist"

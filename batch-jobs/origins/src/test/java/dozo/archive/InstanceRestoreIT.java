@@ -23,11 +23,11 @@ import dozo.loopback.LoopbackSite;
 import dozo.restore.ArchiveRestore.Counts;
 import dozo.send.Throttle;
 import dozo.source.delivery.Limits;
+import dozo.source.delivery.Server;
 import dozo.source.dicomweb.Archive;
 import dozo.source.dicomweb.Archive.Identity;
 import dozo.source.dicomweb.Archive.Proof;
 import dozo.source.dicomweb.Archive.Sent;
-import dozo.source.dicomweb.Server;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -209,7 +209,7 @@ class InstanceRestoreIT {
         assertThat(counts).isEqualTo(new Counts(0, 0, 0, 0, 1, 0));
         assertOnly(
                 Problem.ARCHIVE_DIFFERS,
-                "1: the archive has other bytes under the same SOPInstanceUID, after it was sent: 1 attributes differ: (0010,0020)");
+                "1: the archive has other bytes under the same SOPInstanceUID, after it was sent: 1 attributes differ: (0008,1030)");
         findings.clear();
         archive.rewriting = bytes -> bytes;
         assertThat(restore(true).complete()).as("with leave to replace").isTrue();
@@ -227,6 +227,73 @@ class InstanceRestoreIT {
         assertThat(counts).isEqualTo(new Counts(1, 1, 1, 0, 1, 0));
         assertThat(archive.stored.get("1.2.3.1")).isEqualTo(Files.readAllBytes(root.resolve("1")));
         assertThat(findings.getFirst().message()).contains("another file of this restore has the same SOPInstanceUID");
+    }
+
+    @Test
+    void anInstanceOfAnotherPatientIsNeverReplaced() throws Exception {
+        instances(1);
+        byte[] others = dicom(1, "S2", 1_000);
+        archive.stored.put("1.2.3.1", others);
+
+        assertThat(restore(true).complete()).isFalse();
+
+        assertThat(archive.stored.get("1.2.3.1")).isEqualTo(others);
+        assertOnly(
+                Problem.ARCHIVE_DIFFERS,
+                "1: the archive has other bytes under the same SOPInstanceUID, it is not known to be of the same patient: 1 attributes differ: (0010,0020)");
+        findings.clear();
+        archive.stored.put("1.2.3.1", new byte[200]);
+        assertThat(restore(true).complete()).as("nobody knows whose").isFalse();
+        assertThat(archive.requests).isEmpty();
+    }
+
+    @Test
+    void ofSeveralContentsOnlyTheLatestIsSentWhateverIsReplaced() throws Exception {
+        for (boolean replaces : List.of(false, true)) {
+            items.clear();
+            findings.clear();
+            archive.stored.clear();
+            byte[] newest = with(dicom(1, "S1", 1_000), "NEWEST");
+            add("1.dcm", dicom(1, "S1", 1_000));
+            add("2.dcm", dicom(2, "S1", 1_000));
+            add("1~ffffffffffffffff.dcm", with(dicom(1, "S1", 1_000), "LATER"));
+            add("1~0123456789abcdef.dcm", newest);
+
+            assertThat(restore(replaces).complete()).isFalse();
+
+            assertThat(counts).isEqualTo(new Counts(1, 1, 2, 0, 2, 0));
+            assertThat(archive.stored.get("1.2.3.1")).isEqualTo(newest);
+            assertThat(findings)
+                    .extracting(Finding::message)
+                    .hasSize(2)
+                    .allMatch(message -> message.contains("a later file of this restore has the same SOPInstanceUID"));
+        }
+    }
+
+    @Test
+    void anEarlierContentIsSentOnlyIfTheLatestCannotBeRead() throws Exception {
+        add("1.dcm", dicom(1, "S1", 1_000));
+        add("1~0123456789abcdef.dcm", with(dicom(1, "S1", 1_000), "NEWEST"));
+        archive.refused.put("1.2.3.1", 0xA700);
+        restore(false);
+        assertThat(counts).as("refused").isEqualTo(new Counts(0, 0, 0, 0, 0, 2));
+        assertThat(archive.requests).containsExactly(1);
+
+        archive.refused.clear();
+        Files.write(root.resolve("1~0123456789abcdef.dcm"), new byte[10]);
+        restore(false);
+        assertThat(counts).as("damaged").isEqualTo(new Counts(1, 1, 1, 0, 0, 1));
+        assertThat(archive.stored.get("1.2.3.1")).isEqualTo(dicom(1, "S1", 1_000));
+    }
+
+    @Test
+    void aNameThatOnlyLooksLikeALaterContentIsOneOfItsOwn() throws Exception {
+        add("1.dcm", dicom(1, "S1", 1_000));
+        add("1~0123456789abcdef.dcm", dicom(2, "S1", 1_000));
+
+        assertThat(restore(false).complete()).isTrue();
+
+        assertThat(counts).isEqualTo(new Counts(1, 1, 2, 0, 0, 0));
     }
 
     @Test
@@ -360,11 +427,16 @@ class InstanceRestoreIT {
 
     /** Returns an instance, with boundaries of multipart bodies in its pixels. */
     private static byte[] dicom(int number, String patient, int pixels) {
+        return dicom(number, patient, "usual", pixels);
+    }
+
+    private static byte[] dicom(int number, String patient, String description, int pixels) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         out.writeBytes(new byte[128]);
         out.writeBytes("DICM".getBytes(StandardCharsets.US_ASCII));
         element(out, 0x0002, 0x0010, "UI", "1.2.840.10008.1.2.1");
         element(out, 0x0008, 0x0018, "UI", "1.2.3." + number);
+        element(out, 0x0008, 0x1030, "LO", description);
         element(out, 0x0010, 0x0020, "LO", patient);
         element(out, 0x0020, 0x000D, "UI", "1.2.3");
         element(out, 0x0020, 0x000E, "UI", "1.2.3.0");
@@ -397,10 +469,10 @@ class InstanceRestoreIT {
         out.writeBytes(value);
     }
 
-    /** Returns the same instance of another patient. */
-    private static byte[] with(byte[] bytes, String patient) {
+    /** Returns the same instance with another description. */
+    private static byte[] with(byte[] bytes, String description) {
         int number = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("1.2.3.") + 6;
         String uid = new String(bytes, number, 3, StandardCharsets.US_ASCII).replaceAll("[^0-9].*", "");
-        return dicom(Integer.parseInt(uid), patient, 1_000);
+        return dicom(Integer.parseInt(uid), "S1", description, 1_000);
     }
 }

@@ -193,6 +193,39 @@ class RestoreToFlywheelIT {
                         .flatMap(each -> each.path("files").valueStream())
                         .map(file -> file.path("hash").asString()))
                 .containsExactlyInAnyOrderElementsOf(hashes(spool));
+        collectAgain();
+        assertThat(night.jdbc()
+                        .sql("select dismissed_reason from arrival join origin using (origin_id) where name = 'fw'")
+                        .query(String.class)
+                        .list())
+                .hasSize(5)
+                .containsOnly("restored from an experiment that is here already");
+        assertThat(night.jdbc()
+                        .sql("select code from experiment order by code")
+                        .query(String.class)
+                        .list())
+                .as("no second experiment")
+                .isEqualTo(codes);
+    }
+
+    /** Lets a night collect from the new Flywheel, and no more from the old one. */
+    private void collectAgain() throws Exception {
+        night.jdbc().sql("update origin set active = name = 'fw'").update();
+        night.get(Origins.class)
+                .save(
+                        "fw",
+                        new Terms(
+                                OriginKind.FLYWHEEL,
+                                URI.create(flywheel.address()),
+                                folder.resolve("key"),
+                                List.of("127.0.0.1"),
+                                folder.resolve("spool"),
+                                "p",
+                                Map.of(),
+                                true,
+                                true),
+                        "test");
+        night.complete();
     }
 
     private List<ObjectNode> of(String kind) {

@@ -18,6 +18,8 @@ import dozo.restore.Restores.RestoreState;
 import dozo.restore.Target;
 import dozo.source.dicomweb.FaultyProxy;
 import dozo.source.dicomweb.FaultyProxy.Fault;
+import dozo.verify.AllSeries;
+import dozo.verify.AllSeries.Series;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -130,6 +132,27 @@ class RestoreToOrthancIT extends NightWithOrthanc {
         KeptRestore images = ended(request(Selection.of(FilePath.of("images")), false));
         assertThat(images.state()).isEqualTo(RestoreState.COMPLETE);
         assertThat(images.counts()).isEqualTo(new Counts(1, 1, 0, 14, 0, 0));
+    }
+
+    @Test
+    void oneSeriesComesBackAlone() throws Exception {
+        orthanc.store(
+                corpus.resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"),
+                corpus.resolve("philips_dcm_qa_philips/Vanderbilt_2018"));
+        download();
+        night.complete();
+        replace("new", false);
+        origin(orthanc.address(), false);
+        AllSeries all = night.get(AllSeries.class);
+        Series wanted = all.of(night.experiment().id()).getFirst();
+
+        List<FilePath> paths = all.paths(night.experiment().id(), 1, List.of(wanted.seriesUid()));
+        KeptRestore ended = ended(request(new Selection(paths, List.of()), false));
+
+        assertThat(ended.state()).as(ended.message()).isEqualTo(RestoreState.COMPLETE);
+        assertThat(ended.counts()).isEqualTo(new Counts(1, 1, paths.size(), 0, 0, 0));
+        assertThat(uids()).hasSize(paths.size()).hasSizeGreaterThan(1);
+        assertThat(series()).isOne();
     }
 
     @Test

@@ -56,6 +56,8 @@ public enum Trouble {
     OTHER_HEADER,
     /** The UID breaks the standard's rules; it is not used in a path. */
     ILLEGAL_UID,
+    /** The session is in XNAT's prearchive, not in its archive. */
+    PREARCHIVED,
     /** Delivered before, and no longer listed. The local file is kept. */
     NOT_TOLD,
     /** The list of changes has restarted since the last look; all studies were looked at. */

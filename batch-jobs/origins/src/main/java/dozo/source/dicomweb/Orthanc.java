@@ -5,6 +5,7 @@ import dozo.source.delivery.Connections;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Pause;
+import dozo.source.delivery.Server;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;

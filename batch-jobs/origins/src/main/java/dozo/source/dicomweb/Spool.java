@@ -1,6 +1,7 @@
 package dozo.source.dicomweb;
 
 import dozo.file.Digest;
+import dozo.file.FilePath;
 import dozo.source.delivery.Delivered;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
@@ -12,6 +13,7 @@ import dozo.source.delivery.Trouble;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Downloads.Note;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -19,6 +21,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -27,6 +31,8 @@ import java.util.stream.Collectors;
  * tree is ever overwritten. Only our own user may read a study's folder.
  */
 public final class Spool {
+
+    private static final Pattern TWIN = Pattern.compile("(.+)~[0-9a-f]{16}\\.dcm");
 
     private final Orthanc orthanc;
     private final PseudonymousCode codes;
@@ -49,6 +55,14 @@ public final class Spool {
     /** Returns the name of the folder of a study whose UID is {@linkplain Uid#shown shown} so. */
     public static String folderOfShown(String uid) {
         return Uid.isPlain(uid) ? folder(uid) : uid.substring(1);
+    }
+
+    /** Returns the place of an instance's first content, if this one may be that of another content; else the same. */
+    public static FilePath firstPlace(FilePath path) {
+        Matcher twin = TWIN.matcher(new String(path.name(), StandardCharsets.ISO_8859_1));
+        return twin.matches()
+                ? path.parent().resolve((twin.group(1) + ".dcm").getBytes(StandardCharsets.ISO_8859_1))
+                : path;
     }
 
     /** Returns the folder that is the study's experiment. */

@@ -9,6 +9,7 @@ import dozo.source.delivery.Fetching;
 import dozo.source.delivery.ItemFolder;
 import dozo.source.delivery.Part;
 import dozo.source.delivery.Reread;
+import dozo.source.delivery.SpoolName;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.io.InputStream;

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dozo.file.FilePath;
 import dozo.source.delivery.Delivered;
 import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.ExactJson;
 import dozo.source.delivery.ItemFolder;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
@@ -28,9 +29,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.JacksonIOException;
-import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -62,15 +61,7 @@ final class Metadata {
     /** What is kept of a container only because files in it are no longer listed. */
     private static final List<String> IDENTITY = List.of("_id", "container_type", "label", "files");
 
-    /** The last character that is not escaped: unpaired surrogates, which follow it, have no UTF-8. */
-    private static final char PLAIN_MAX = '\uD7FF';
-
-    /** Keeps numbers as they are written. */
-    static final JsonMapper JSON = JsonMapper.builder(
-                    JsonFactory.builder().highestNonEscapedChar(PLAIN_MAX).build())
-            .enable(JsonNodeFeature.WRITE_PROPERTIES_SORTED, JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-            .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
-            .build();
+    static final JsonMapper JSON = ExactJson.MAPPER;
 
     private record Key(Level level, String id) implements Comparable<Key> {
         @Override

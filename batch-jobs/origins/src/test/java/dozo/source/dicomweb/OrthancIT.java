@@ -13,6 +13,7 @@ import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Server;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;

@@ -10,6 +10,7 @@ import dozo.source.delivery.Checked;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
 import dozo.source.delivery.Recheck;
+import dozo.source.delivery.Server;
 import dozo.source.delivery.Trouble;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.sun.net.httpserver.HttpServer;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Limits;
+import dozo.source.delivery.Server;
 import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;

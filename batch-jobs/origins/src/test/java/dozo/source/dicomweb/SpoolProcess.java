@@ -2,6 +2,7 @@ package dozo.source.dicomweb;
 
 import dozo.remote.ChildProcess;
 import dozo.source.delivery.Limits;
+import dozo.source.delivery.Server;
 import dozo.source.dicom.PseudonymousCode;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.SpoolName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package dozo.source.flywheel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.file.FilePath;
+import dozo.source.delivery.SpoolName;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package dozo.source.flywheel;
+package dozo.source.delivery;
 
 import dozo.file.FilePath;
 import java.nio.charset.StandardCharsets;
@@ -9,7 +9,7 @@ import java.util.HexFormat;
  * system or a reader of lists may not handle are written as {@code ~} and two hexadecimal digits for each byte of their
  * UTF-8. Shortened names end in {@code ~~} and the id. All other characters stay as they are.
  */
-final class SpoolName {
+public final class SpoolName {
 
     /** A file system's usual limit is 255. */
     private static final int BYTES_MAX = 240;
@@ -20,24 +20,24 @@ final class SpoolName {
     private SpoolName() {}
 
     /** Returns a container's folder name. It always contains the id, because labels are not unique. */
-    static String folder(String label, String id) {
+    public static String folder(String label, String id) {
         return cut(escaped(label), LABEL_BYTES_MAX) + "~~" + id;
     }
 
     /** Returns the id in a container's folder name, or the whole name if there is none. */
-    static String idOf(FilePath folder) {
+    public static String idOf(FilePath folder) {
         String name = new String(folder.name(), StandardCharsets.UTF_8);
         return name.substring(name.lastIndexOf("~~") + 2);
     }
 
     /** Returns a file's own name, shortened if it is too long. */
-    static String file(String name, String id) {
+    public static String file(String name, String id) {
         String escaped = escaped(name);
         return bytes(escaped) <= BYTES_MAX ? escaped : twin(name, id);
     }
 
     /** Returns the name of a file whose own name is already taken by a sibling. */
-    static String twin(String name, String id) {
+    public static String twin(String name, String id) {
         return cut(escaped(name), BYTES_MAX - bytes(id) - 2) + "~~" + id;
     }
 

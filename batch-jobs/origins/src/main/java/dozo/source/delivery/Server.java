@@ -1,4 +1,4 @@
-package dozo.source.dicomweb;
+package dozo.source.delivery;
 
 import dozo.file.Malformed;
 import java.io.IOException;
@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of an Orthanc and our login there. A password is sent only over TLS or loopback. No text of this class
+ * The address of a web server and our login there. A password is sent only over TLS or loopback. No text of this class
  * contains the password.
  */
 public final class Server {
@@ -75,18 +75,18 @@ public final class Server {
         return uri;
     }
 
-    URI base() {
+    public URI base() {
         return base;
     }
 
-    @Nullable
-    String authorization() {
+    /** Returns the value of the header {@code Authorization}; null for a server without authentication. */
+    public @Nullable String authorization() {
         return authorization;
     }
 
     @Override
     public String toString() {
-        return "the DICOM server at " + base;
+        return "the server at " + base;
     }
 
     private static Malformed notAnAddress() {

@@ -1,4 +1,4 @@
-package dozo.certificate;
+package dozo.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -120,7 +120,7 @@ public record PartnerApi(Partners partners, PartnerStates states) {
      * Returns the script with which root creates the partner's account on our machine, or changes it: account, folder, keys with the
      * guard, quota. 409: one of the two files is missing.
      */
-    @Verb(value = "partner account NAME", says = "{script lines}", example = "dozo partner account osaka | sudo sh")
+    @Verb(value = "partner account NAME", says = "{script lines}", example = "dozo partner account osaka > account.sh")
     @GetMapping("/{name}/account")
     ShownAccount account(@PathVariable String name) {
         return new ShownAccount(partners.accountScript(name).orElseThrow(Missing.thing("partner", name)));

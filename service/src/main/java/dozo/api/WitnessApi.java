@@ -73,7 +73,7 @@ public record WitnessApi(Witnesses witnesses, TrustedLogs logs, Checkpoints chec
             value = "witness save NAME --address=URL --vkey=KEY",
             says = "{name} will be asked to cosign the last checkpoint",
             example =
-                    "dozo witness save --address https://witness.example.org/witness --vkey witness.example.org+e5d34a22+BAd1WYb1FHHmd1K8kGu1m3BY5bVVcFpg1n1rXzbUo0BZ partner")
+                    "dozo witness save --address https://witness.example.org/witness --vkey witness.example.org+40c94fd4+BAd1WYb1FHHmd1K8kGu1m3BY5bVVcFpg1n1rXzbUo0BZ partner")
     @PutMapping("/witnesses/{name}")
     Witness save(@PathVariable String name, @RequestBody NewWitness said, Principal actor) {
         return witnesses.save(name, text(said.address), text(said.vkey), actor.getName());
@@ -123,7 +123,7 @@ public record WitnessApi(Witnesses witnesses, TrustedLogs logs, Checkpoints chec
             value = "witness trust VKEY [--origin=NAME]",
             says = "checkpoints by {vkey} will be cosigned",
             example =
-                    "dozo witness trust dozo.example.org/ledger+1a2b3c4d+AXh0cyBhIGtleSBmb3IgYW4gZXhhbXBsZSBvbmx5ISEh")
+                    "dozo witness trust dozo.example.org/ledger+c290838e+AQd1WYb1FHHmd1K8kGu1m3BY5bVVcFpg1n1rXzbUo0BZ")
     @PostMapping("/trusted-logs")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void trust(@RequestBody NewLog said, Principal actor) {

@@ -59,6 +59,11 @@ class LedgerCompleteTest {
     private static final String FIRST = "the first of the passwords";
     private static final String SECOND = "the second password";
 
+    /** Verifier keys of another centre, as a witness and of its ledger. */
+    private static final String WITNESS = "witness.example.org+40c94fd4+BAd1WYb1FHHmd1K8kGu1m3BY5bVVcFpg1n1rXzbUo0BZ";
+
+    private static final String LOG = "kyoto.example.org/ledger+53804377+AQd1WYb1FHHmd1K8kGu1m3BY5bVVcFpg1n1rXzbUo0BZ";
+
     /** Stands for a value that a test cannot know. */
     private static final String ANY = "*";
 
@@ -737,10 +742,38 @@ class LedgerCompleteTest {
                         row("site.registered", "kyoto", "before=; after=*"),
                         row("partner.accepted", "kyoto", "before=; after=*")),
                 change(
+                        "PUT /api/v1/witnesses/{name}",
+                        () -> put("/witnesses/kyoto", """
+                                {"address": "https://kyoto.example.org/witness", "vkey": "%s"}
+                                """.formatted(WITNESS)),
+                        row("witness.saved", "kyoto", "address=https://kyoto.example.org/witness; vkey=" + WITNESS)),
+                change(
+                        "DELETE /api/v1/witnesses/{name}",
+                        () -> ask("DELETE", "/witnesses/kyoto", null),
+                        row("witness.removed", "kyoto")),
+                change(
+                        "POST /api/v1/trusted-logs",
+                        () -> post("/trusted-logs", "{\"vkey\": \"%s\"}".formatted(LOG)),
+                        row("log.trusted", "kyoto.example.org/ledger", "vkey=" + LOG)),
+                change(
+                        "DELETE /api/v1/trusted-logs",
+                        () -> ask("DELETE", "/trusted-logs?origin=kyoto.example.org/ledger", null),
+                        row("log.distrusted", "kyoto.example.org/ledger")),
+                change(
+                        "POST /api/v1/checkpoint/declaration",
+                        () -> post("/checkpoint/declaration", "{\"reason\": \"of %s\"}".formatted(PATIENT)),
+                        row("log.declared", ANY, "after=*; size=*; root=*; reason_sha256=*")),
+                change(
                         "PUT /api/v1/me/password",
                         () -> put(
                                 "/me/password", "{\"present\": \"%s\", \"password\": \"%s\"}".formatted(FIRST, SECOND)),
-                        row("password.changed", ACTOR)));
+                        row("password.changed", ACTOR)),
+                // Nothing is compared after it: its program writes rows until the service ends.
+                starting(
+                        "POST /api/v1/site-drills",
+                        () -> {},
+                        () -> post("/site-drills", "{\"site\": \"dr\"}"),
+                        row("site.drilling", "dr", "drill=*; keyed=false; lists_only=true")));
     }
 
     /** Returns the file of a partner. */

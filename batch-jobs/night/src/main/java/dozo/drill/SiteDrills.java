@@ -63,7 +63,7 @@ public class SiteDrills {
      * @param recentExperiments those of the 30 days before the drill, which would be back after {@code recentSeconds}
      * @param told the first 100 differences and findings
      */
-    public record Evidence(
+    public record DrillEvidence(
             @Nullable Instant writtenAt,
             @Nullable Double rebuildSeconds,
             long rowsCompared,
@@ -83,8 +83,8 @@ public class SiteDrills {
             @Nullable Limit limitedBy,
             List<String> told) {
 
-        static final Evidence NONE =
-                new Evidence(null, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, null, null, null, 0, null, null, List.of());
+        static final DrillEvidence NONE =
+                new DrillEvidence(null, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, null, null, null, 0, null, null, List.of());
     }
 
     /**
@@ -105,7 +105,7 @@ public class SiteDrills {
             Instant requestedAt,
             @Nullable Instant endedAt,
             String message,
-            Evidence evidence) {}
+            DrillEvidence evidence) {}
 
     /** What is wrong with the drills of a site. */
     public enum SiteDrillNeed {
@@ -150,8 +150,8 @@ public class SiteDrills {
                             ended == null ? null : ended.toInstant(),
                             row.getString("message"),
                             ended == null
-                                    ? Evidence.NONE
-                                    : JsonMapper.shared().readValue(row.getString("evidence"), Evidence.class));
+                                    ? DrillEvidence.NONE
+                                    : JsonMapper.shared().readValue(row.getString("evidence"), DrillEvidence.class));
                 })
                 .list();
     }
@@ -218,7 +218,7 @@ public class SiteDrills {
 
     /** Records the end. It is only recorded once. */
     @Transactional
-    public void end(long id, SiteDrillState state, Evidence evidence, String message) {
+    public void end(long id, SiteDrillState state, DrillEvidence evidence, String message) {
         int ended = jdbc.sql("""
                         update site_drill set state = :state, evidence = :evidence::jsonb, message = :message, ended_at = :now
                         where drill_id = :id and ended_at is null

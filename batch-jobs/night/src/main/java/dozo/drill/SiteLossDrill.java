@@ -7,7 +7,7 @@ import dozo.db.EmbeddedDatabase;
 import dozo.db.EmbeddedDatabase.Access;
 import dozo.drill.ScratchRestores.Chosen;
 import dozo.drill.ScratchRestores.Restored;
-import dozo.drill.SiteDrills.Evidence;
+import dozo.drill.SiteDrills.DrillEvidence;
 import dozo.drill.SiteDrills.Limit;
 import dozo.drill.SiteDrills.SiteDrill;
 import dozo.drill.SiteDrills.SiteDrillState;
@@ -259,7 +259,7 @@ public class SiteLossDrill implements SmartLifecycle {
                     Path folder = folder(left.scratch());
                     RebuildProcess.endLeft(folder);
                     TargetFolder.remove(folder);
-                    drills.end(left.id(), SiteDrillState.BROKEN_OFF, Evidence.NONE, "");
+                    drills.end(left.id(), SiteDrillState.BROKEN_OFF, DrillEvidence.NONE, "");
                     LOG.info("drill {} of a site was broken off by the end of its process", left.id());
                 }
             }
@@ -271,7 +271,7 @@ public class SiteLossDrill implements SmartLifecycle {
 
     private void work(Asked asked) {
         SiteDrillState state = SiteDrillState.FAILED;
-        Evidence evidence = Evidence.NONE;
+        DrillEvidence evidence = DrillEvidence.NONE;
         String message;
         try {
             RebuildProcess rebuild =
@@ -296,7 +296,7 @@ public class SiteLossDrill implements SmartLifecycle {
         end(asked, state, evidence, message.replace("\0", "\\0"));
     }
 
-    private void end(Asked asked, SiteDrillState state, Evidence evidence, String message) {
+    private void end(Asked asked, SiteDrillState state, DrillEvidence evidence, String message) {
         // The interrupt was meant for the drill.
         boolean interrupted = Thread.interrupted();
         try {
@@ -315,7 +315,7 @@ public class SiteLossDrill implements SmartLifecycle {
         }
     }
 
-    private Evidence drill(Asked asked, RebuildProcess rebuild, Found found)
+    private DrillEvidence drill(Asked asked, RebuildProcess rebuild, Found found)
             throws IOException, SQLException, InterruptedException {
         Optional<Written> before = CatalogueComparison.written(jdbc, asked.site.id());
         int exit = rebuilt(asked, rebuild, found);
@@ -440,7 +440,7 @@ public class SiteLossDrill implements SmartLifecycle {
                 .list();
     }
 
-    private Evidence restored(Asked asked, JdbcClient there, Found found) throws InterruptedException {
+    private DrillEvidence restored(Asked asked, JdbcClient there, Found found) throws InterruptedException {
         ScratchRestores restores = new ScratchRestores(there, asked.site, lanes);
         List<Chosen> sample = restores.chosen();
         for (Chosen one : sample) {
@@ -453,7 +453,7 @@ public class SiteLossDrill implements SmartLifecycle {
         }
         Rto rto = rto(asked.site, there, found.rebuildSeconds, restored.measured());
         RestoreTime all = rto.all;
-        return new Evidence(
+        return new DrillEvidence(
                 found.writtenAt,
                 found.rebuildSeconds,
                 found.compared.rows(),

@@ -772,7 +772,8 @@ class LedgerCompleteTest {
                 starting(
                         "POST /api/v1/site-drills",
                         () -> {},
-                        () -> post("/site-drills", "{\"site\": \"dr\"}"),
+                        () -> service.with(RunningService.basic(ACTOR, SECOND))
+                                .ask("POST", "/api/v1/site-drills", "{\"site\": \"dr\"}"),
                         row("site.drilling", "dr", "drill=*; keyed=false; lists_only=true")));
     }
 

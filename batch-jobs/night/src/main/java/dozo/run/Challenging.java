@@ -161,7 +161,8 @@ record Challenging(
         Round second = round(
                 place,
                 first.asked.stream().filter(Asked::isWrong).map(Asked::draw).toList());
-        List<Asked> wrong = second.asked.stream().filter(Asked::isWrong).toList();
+        List<Asked> wrong = elsewhereExcepted(
+                place, second.asked.stream().filter(Asked::isWrong).toList(), first.why);
         List<Asked> unknown = elsewhereExcepted(
                 place,
                 Stream.concat(
@@ -198,26 +199,32 @@ record Challenging(
                 .formatted(asked, unknown.size(), one.copy().name(), reason);
     }
 
-    /** Leaves out copies that a run which died has moved aside: where they are, they are as proven, and the next night puts them back. */
-    private List<Asked> elsewhereExcepted(Place place, List<Asked> unknown, String why)
+    /**
+     * Leaves out copies that are as proven elsewhere: a run which died has moved them aside, and the next night puts them back; or a
+     * later night of a newer database has.
+     */
+    private List<Asked> elsewhereExcepted(Place place, List<Asked> asked, String why)
             throws RemoteException, JobInterruptedException, InterruptedException {
-        Set<SiteCopy> unanswered = unknown.stream()
-                .filter(one -> one.answer() == null && why.isEmpty())
+        Set<SiteCopy> perhaps = asked.stream()
+                .filter(one -> one.answer() != null || why.isEmpty())
                 .map(Asked::copy)
                 .collect(toSet());
-        Set<SiteCopy> elsewhere = site.of(place.flow, sender -> elsewhere(place, sender.reader(), unanswered));
-        return unknown.stream().filter(one -> !elsewhere.contains(one.copy())).toList();
+        Set<SiteCopy> elsewhere = site.of(place.flow, sender -> elsewhere(place, sender.reader(), perhaps));
+        return asked.stream().filter(one -> !elsewhere.contains(one.copy())).toList();
     }
 
     private Set<SiteCopy> elsewhere(Place place, SiteReader reader, Set<SiteCopy> copies)
             throws RemoteException, InterruptedException {
-        List<Seen> missing = new ArrayList<>();
+        // Else a site could excuse what it has not by a recorded digest.
+        boolean replaced = ahead.isAhead(place.flow.run());
+        List<Seen> absent = new ArrayList<>();
         for (SiteCopy copy : copies) {
-            if (!reader.names(copy.path().parent()).containsKey(copy.path())) {
-                missing.add(new Seen.Damaged(copy, DamageKind.MISSING, null, ""));
+            boolean stands = reader.names(copy.path().parent()).containsKey(copy.path());
+            if (!stands || replaced) {
+                absent.add(new Seen.Damaged(copy, stands ? DamageKind.ALTERED : DamageKind.MISSING, null, ""));
             }
         }
-        return ahead.search(place.flow.run(), reader, SiteFolders.of(place.experiment.name()), missing).stream()
+        return ahead.search(place.flow.run(), reader, SiteFolders.of(place.experiment.name()), absent).stream()
                 .filter(Seen.AsProven.class::isInstance)
                 .map(Seen::copy)
                 .collect(toSet());

@@ -103,7 +103,7 @@ class SiteLossDrillIT {
                 .isGreaterThan(drill.evidence().rowsExplained())
                 .isGreaterThan(100);
         assertThat(drill.evidence().digestsCompared()).isEqualTo(3 * EXPERIMENTS + 1);
-        assertThat(drill.evidence().experiments()).isEqualTo(EXPERIMENTS + 1);
+        assertThat(drill.evidence().experiments()).isEqualTo(EXPERIMENTS);
         assertThat(drill.evidence().restored()).isEqualTo(EXPERIMENTS);
         assertThat(drill.evidence().restoredBytes()).isGreaterThan(28 * 20_000);
         assertThat(drill.evidence().rtoSeconds())
@@ -112,7 +112,7 @@ class SiteLossDrillIT {
                 .isLessThanOrEqualTo(drill.evidence().rtoSeconds());
         assertThat(drill.evidence().rtoMostSeconds())
                 .isGreaterThanOrEqualTo(drill.evidence().rtoSeconds());
-        assertThat(drill.evidence().recentExperiments()).isEqualTo(EXPERIMENTS + 1);
+        assertThat(drill.evidence().recentExperiments()).isEqualTo(EXPERIMENTS);
         assertThat(drill.evidence().recentSeconds())
                 .isLessThanOrEqualTo(drill.evidence().rtoSeconds());
         assertThat(drill.evidence().limitedBy()).isNotNull();

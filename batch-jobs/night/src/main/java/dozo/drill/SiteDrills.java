@@ -57,7 +57,7 @@ public class SiteDrills {
      * @param rowsCompared rows of tables on either side
      * @param rowsExplained those that differ because they are newer than the record, or written by the rebuild
      * @param digestsCompared digests of copies
-     * @param experiments in the rebuilt catalogue
+     * @param experiments in the rebuilt catalogue, with a manifest
      * @param restored experiments, in whole or in part
      * @param rtoSeconds the forecast for rebuilding and restoring everything, with its range; missing: unknown, there are too few restores
      * @param recentExperiments those of the 30 days before the drill, which would be back after {@code recentSeconds}

@@ -5,8 +5,6 @@ import dozo.copy.Inventory.Item;
 import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.ManifestPart;
 import dozo.copy.ProvenRead;
-import dozo.file.Entry;
-import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
@@ -17,9 +15,6 @@ import dozo.send.Throttle;
 import dozo.source.flywheel.Flywheel;
 import dozo.source.flywheel.Writes;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -43,12 +38,8 @@ final class SessionRestore implements ArchiveRestore {
     private final Throttle throttle;
     private final Tries tries = new Tries();
 
-    /** The files that can be restored, by their paths in the tree; and all that are selected and described. */
-    private final Map<FilePath, Item> items = new HashMap<>();
-
-    private final Set<FilePath> selected = new HashSet<>();
-
     private final Tally tally = new Tally();
+    private final SelectedFiles selected;
 
     /** Opens the Flywheel. */
     interface Opening {
@@ -68,6 +59,7 @@ final class SessionRestore implements ArchiveRestore {
         this.ids = ids;
         this.replaces = replaces;
         this.throttle = throttle;
+        this.selected = new SelectedFiles(part, FlywheelJson.PLACE, tally);
     }
 
     @Override
@@ -76,7 +68,7 @@ final class SessionRestore implements ArchiveRestore {
         part.select();
         part.reportUnmatched(told);
         FlywheelJson sealed = FlywheelJson.read(part, site);
-        part.items(item -> take(item, sealed));
+        part.items(item -> selected.take(item, sealed::names));
         tally.allTaken();
         try (Flywheel flywheel = opening.open()) {
             Writes writes = new Writes(flywheel);
@@ -87,27 +79,6 @@ final class SessionRestore implements ArchiveRestore {
             }
         }
         return progress();
-    }
-
-    private void take(Item item, FlywheelJson sealed) {
-        Entry entry = item.entry();
-        if (entry.facts().kind() == EntryKind.DIRECTORY || entry.path().equals(FlywheelJson.PLACE)) {
-            return;
-        }
-        tally.take(entry.facts().sizeBytes());
-        if (!sealed.names(entry.path())) {
-            tally.notSent(entry.path(), Problem.NOT_SENT, "flywheel.json does not name it");
-            return;
-        }
-        selected.add(entry.path());
-        if (entry.facts().kind() == EntryKind.LINK) {
-            tally.notSent(entry.path(), Problem.NOT_SENT, "it is a symbolic link");
-        } else if (item.copy() == null) {
-            tally.notSent(
-                    entry.path(), Problem.UNPROVEN, "was never verified at the site, so there is no copy to restore");
-        } else {
-            items.put(entry.path(), item);
-        }
     }
 
     private void bring(SealedContainer container, FlywheelJson sealed, Containers containers, FileRestore files)
@@ -155,11 +126,8 @@ final class SessionRestore implements ArchiveRestore {
             }
             return;
         }
-        Item item = items.get(place);
+        Item item = selected.find(place);
         if (item == null) {
-            if (part.isWhole() && !selected.contains(place)) {
-                tally.finding(place, Problem.NOT_SENT, "flywheel.json names it, but the manifest does not have it");
-            }
             return;
         }
         if (container == null) {

@@ -10,8 +10,6 @@ import dozo.copy.Inventory.StoredCopy;
 import dozo.copy.ManifestPart;
 import dozo.copy.ProvenRead;
 import dozo.file.Digest;
-import dozo.file.Entry;
-import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.RemoteException;
@@ -66,11 +64,7 @@ final class XnatRestore implements ArchiveRestore {
     private final Throttle throttle;
     private final Tries tries = new Tries();
     private final Tally tally = new Tally();
-
-    /** The files that can be restored, by their paths in the tree; and all that are selected and described. */
-    private final Map<FilePath, Item> items = new HashMap<>();
-
-    private final Set<FilePath> selected = new HashSet<>();
+    private final SelectedFiles files;
 
     /** The addresses of what holds resources, by level and sealed id. */
     private final Map<String, String> addresses = new HashMap<>();
@@ -98,6 +92,7 @@ final class XnatRestore implements ArchiveRestore {
         this.opening = opening;
         this.replaces = replaces;
         this.throttle = throttle;
+        this.files = new SelectedFiles(part, XnatJson.PLACE, tally);
     }
 
     @Override
@@ -106,7 +101,7 @@ final class XnatRestore implements ArchiveRestore {
         part.select();
         part.reportUnmatched(told);
         XnatJson sealed = XnatJson.read(part, site);
-        part.items(item -> take(item, sealed));
+        part.items(item -> files.take(item, sealed.places()::contains));
         tally.allTaken();
         try (Xnat xnat = opening.open()) {
             Writes writes = new Writes(xnat);
@@ -121,27 +116,6 @@ final class XnatRestore implements ArchiveRestore {
             }
         }
         return progress();
-    }
-
-    private void take(Item item, XnatJson sealed) {
-        Entry entry = item.entry();
-        if (entry.facts().kind() == EntryKind.DIRECTORY || entry.path().equals(XnatJson.PLACE)) {
-            return;
-        }
-        tally.take(entry.facts().sizeBytes());
-        if (!sealed.places().contains(entry.path())) {
-            tally.notSent(entry.path(), Problem.NOT_SENT, "xnat.json does not name it");
-            return;
-        }
-        selected.add(entry.path());
-        if (entry.facts().kind() == EntryKind.LINK) {
-            tally.notSent(entry.path(), Problem.NOT_SENT, "it is a symbolic link");
-        } else if (item.copy() == null) {
-            tally.notSent(
-                    entry.path(), Problem.UNPROVEN, "was never verified at the site, so there is no copy to restore");
-        } else {
-            items.put(entry.path(), item);
-        }
     }
 
     /**
@@ -252,21 +226,17 @@ final class XnatRestore implements ArchiveRestore {
     private void bring(JsonNode file, @Nullable There there, @Nullable String failed, Writes writes)
             throws IOException, InterruptedException {
         FilePath place = XnatJson.place(file).orElse(null);
-        Item item = place == null ? null : items.get(place);
+        Item item = place == null ? null : files.find(place);
         StoredCopy copy = item == null ? null : item.copy();
         if (place == null) {
             tally.finding(
                     XnatJson.PLACE,
                     Problem.NOT_SENT,
                     "file %s was listed by XNAT, but never delivered".formatted(shown(text(file, "name"))));
-        } else if (copy == null) {
-            if (part.isWhole() && !selected.contains(place)) {
-                tally.finding(place, Problem.NOT_SENT, "xnat.json names it, but the manifest does not have it");
-            }
-        } else if (there == null) {
-            tally.notSent(place, Problem.NOT_SENT, String.valueOf(failed));
-        } else {
-            String why = tries.failure(false, () -> send(text(file, "name"), place, copy, there, writes));
+        } else if (copy != null) {
+            String why = there == null
+                    ? String.valueOf(failed)
+                    : tries.failure(false, () -> send(text(file, "name"), place, copy, there, writes));
             if (why != null) {
                 tally.notSent(place, Problem.NOT_SENT, why);
             }
